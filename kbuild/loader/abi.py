@@ -1,0 +1,206 @@
+"""The layout of every value that crosses from the host to a kernel: the one definition, for build and run time.
+
+A type is an immutable object with a size, an alignment and a spelling that can be parsed back:
+
+    float32                      scalars: bool int8…int64 uint8…uint64 float16 float32 float64
+    vec3[float32]                `length` scalars, aligned like one scalar
+    mat3x3[float32]              row-major, aligned like one scalar
+    array2[float32]              a descriptor: address, then `ndim` extents, then `ndim` strides in bytes (int32)
+    struct:robosim.kernels:Spring    fields in order, each at its natural alignment, as C lays them out
+
+Two types are equal when their spellings are; a struct's spelling names it, its fields are in the manifest's table.
+Runs on Python 3.8 with the standard library, on the way of every start: no dataclasses, no typing at run time.
+"""
+
+from __future__ import annotations
+
+MAX_ARRAY_DIMENSIONS = 4
+
+
+class Type:
+    """Base of all types; instances compare and hash by spelling."""
+
+    __slots__ = ("align", "size", "spelling")
+
+    spelling: str
+    size: int
+    align: int
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Type) and self.spelling == other.spelling
+
+    def __hash__(self) -> int:
+        return hash(self.spelling)
+
+    def __repr__(self) -> str:
+        return self.spelling
+
+
+class Scalar(Type):
+    """A number. `code` is its letter in the `struct` module, `kind` one of bool, int, uint, float."""
+
+    __slots__ = ("code", "kind")
+
+    def __init__(self, spelling: str, size: int, code: str, kind: str) -> None:
+        self.spelling, self.size, self.align, self.code, self.kind = spelling, size, size, code, kind
+
+
+BOOL = Scalar("bool", 1, "?", "bool")
+INT8 = Scalar("int8", 1, "b", "int")
+INT16 = Scalar("int16", 2, "h", "int")
+INT32 = Scalar("int32", 4, "i", "int")
+INT64 = Scalar("int64", 8, "q", "int")
+UINT8 = Scalar("uint8", 1, "B", "uint")
+UINT16 = Scalar("uint16", 2, "H", "uint")
+UINT32 = Scalar("uint32", 4, "I", "uint")
+UINT64 = Scalar("uint64", 8, "Q", "uint")
+FLOAT16 = Scalar("float16", 2, "e", "float")
+FLOAT32 = Scalar("float32", 4, "f", "float")
+FLOAT64 = Scalar("float64", 8, "d", "float")
+
+SCALARS = {
+    t.spelling: t
+    for t in (BOOL, INT8, INT16, INT32, INT64, UINT8, UINT16, UINT32, UINT64, FLOAT16, FLOAT32, FLOAT64)
+}
+
+
+class Vector(Type):
+    """`length` scalars side by side."""
+
+    __slots__ = ("element", "length")
+
+    def __init__(self, length: int, element: Scalar) -> None:
+        self.length, self.element = length, element
+        self.size, self.align = length * element.size, element.align
+        self.spelling = "vec%d[%s]" % (length, element.spelling)
+
+
+class Matrix(Type):
+    """`rows` × `columns` scalars, row-major."""
+
+    __slots__ = ("columns", "element", "rows")
+
+    def __init__(self, rows: int, columns: int, element: Scalar) -> None:
+        self.rows, self.columns, self.element = rows, columns, element
+        self.size, self.align = rows * columns * element.size, element.align
+        self.spelling = "mat%dx%d[%s]" % (rows, columns, element.spelling)
+
+
+class Array(Type):
+    """Descriptor of a strided array in device memory: `u64 address; i32 shape[ndim]; i32 strides_in_bytes[ndim]`."""
+
+    __slots__ = ("element", "ndim")
+
+    def __init__(self, element: Type, ndim: int) -> None:
+        self.element, self.ndim = element, ndim
+        self.size, self.align = 8 + 8 * ndim, 8
+        self.spelling = "array%d[%s]" % (ndim, element.spelling)
+
+
+class Field:
+    """One field of a struct."""
+
+    __slots__ = ("name", "offset", "type")
+
+    def __init__(self, name: str, type: Type, offset: int) -> None:
+        self.name, self.type, self.offset = name, type, offset
+
+
+class Struct(Type):
+    """A record; `name` is `module:qualname` of the Python class."""
+
+    __slots__ = ("fields", "name")
+
+    def __init__(self, name: str, fields: list[tuple[str, Type]]) -> None:
+        self.name = name
+        self.spelling = "struct:" + name
+        offset, align, laid_out = 0, 1, []
+        for field_name, type in fields:
+            offset = align_up(offset, type.align)
+            laid_out.append(Field(field_name, type, offset))
+            offset += type.size
+            align = max(align, type.align)
+        self.fields = tuple(laid_out)
+        self.align = align
+        self.size = max(align_up(offset, align), 1)
+
+    def to_json(self) -> dict[str, object]:
+        """The struct's row in the manifest: `{"size", "align", "fields": [[name, type, offset], …]}`."""
+        rows = [[f.name, f.type.spelling, f.offset] for f in self.fields]
+        return {"size": self.size, "align": self.align, "fields": rows}
+
+
+def align_up(offset: int, align: int) -> int:
+    """The next multiple of `align` at or after `offset`."""
+    return (offset + align - 1) // align * align
+
+
+def parse(spelling: str, structs: dict[str, Struct]) -> Type:
+    """The type of a spelling. `structs` maps struct names to types. Raises ValueError with the spelling in it."""
+    scalar = SCALARS.get(spelling)
+    if scalar is not None:
+        return scalar
+    if spelling.startswith("struct:"):
+        struct = structs.get(spelling[7:])
+        if struct is not None:
+            return struct
+    elif spelling.endswith("]"):
+        head, _, inner = spelling[:-1].partition("[")
+        composite = _parse_composite(head, inner, structs)
+        if composite is not None and composite.spelling == spelling:
+            return composite
+    raise ValueError("unknown type %r" % spelling)
+
+
+def _parse_composite(head: str, inner: str, structs: dict[str, Struct]) -> Type | None:
+    if head.startswith("array") and head[5:] in ("1", "2", "3", "4"):
+        return Array(parse(inner, structs), int(head[5:]))
+    element = SCALARS.get(inner)
+    if element is None:
+        return None
+    if head.startswith("vec") and _is_count(head[3:]):
+        return Vector(int(head[3:]), element)
+    rows, cross, columns = head[3:].partition("x")
+    if head.startswith("mat") and cross and _is_count(rows) and _is_count(columns):
+        return Matrix(int(rows), int(columns), element)
+    return None
+
+
+def _is_count(text: str) -> bool:
+    return 0 < len(text) <= 4 and text.isascii() and text.isdigit() and text[0] != "0"
+
+
+def parse_structs(rows: dict[str, dict]) -> dict[str, Struct]:
+    """The manifest's struct table as types, laid out again and held against the offsets written there.
+
+    Raises ValueError for a cycle, an unknown type, or a layout that is not the one this module defines.
+    """
+    done: dict[str, Struct] = {}
+    busy: set[str] = set()
+
+    def visit(name: str, depth: int) -> None:
+        if name in done:
+            return
+        if name in busy or depth > 64:
+            raise ValueError("struct %r contains itself" % name)
+        if name not in rows:
+            raise ValueError("unknown struct %r" % name)
+        busy.add(name)
+        for _, spelling, _ in rows[name]["fields"]:
+            inner = struct_in(spelling)
+            if inner is not None:
+                visit(inner, depth + 1)
+        struct = Struct(name, [(field, parse(spelling, done)) for field, spelling, _ in rows[name]["fields"]])
+        if struct.to_json() != rows[name]:
+            raise ValueError("struct %r is not laid out as its fields ask for" % name)
+        done[name] = struct
+
+    for name in rows:
+        visit(name, 0)
+    return done
+
+
+def struct_in(spelling: str) -> str | None:
+    """The name of the struct that a spelling contains, or None."""
+    start = spelling.find("struct:")
+    return None if start < 0 else spelling[start + 7 :].rstrip("]")
