@@ -1,0 +1,237 @@
+"""The bundle file: writing it and reading it, side by side.
+
+    offset  bytes
+         0      8  magic "KBUNDLE\\n"
+         8      4  u32 version of the format
+        12      4  u32 zero
+        16      8  u64 length of the manifest
+        24     32  SHA-256 of the manifest
+        56      n  manifest: canonical JSON in ASCII (schema.py has its fields)
+                   zeros up to a multiple of 16
+                   blobs back to back, each filled with zeros up to a multiple of 16; the last one ends the file
+
+Numbers are little-endian. Every byte is covered: the header by its own checks, the manifest by the digest in the
+header, a blob by the digest of its stored bytes in the manifest, and padding is zero. A blob has a second digest, of
+its raw bytes, since a compressor may write the same data in several ways; the bundle's own digest is over the manifest
+with raw digests only. Digests show damage, not an intruder: `loader.open(…, digest=…)` names what is trusted.
+
+Versions of the format. The first 56 bytes, and `generator` in the manifest, stay where they are in every version:
+    1   2026-11-29   the first
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import struct
+import zlib
+
+from . import schema
+from .abi import align_up
+from .errors import BundleError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Dict, Sequence, Union
+
+    Row = Dict[str, Any]
+    Bytes = Union[bytes, memoryview]
+
+MAGIC = b"KBUNDLE\n"
+VERSION = schema.FORMAT
+HEADER = struct.Struct("<8sIIQ32s")
+ALIGN = schema.BLOB_ALIGN
+MAX_MANIFEST_BYTES = 1 << 28
+
+
+def canonical(value: object) -> bytes:
+    """The one JSON text of a value; ValueError for NaN and infinities."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False).encode("ascii")
+
+
+def digest(manifest: Row) -> str:
+    """The bundle's digest, "sha256:<hex>": over the manifest with each blob reduced to what it is, however stored."""
+    blobs = [{"sha256": row["sha256"], "size": row["size"]} for row in manifest["blobs"]]
+    return "sha256:" + hashlib.sha256(canonical(dict(manifest, blobs=blobs))).hexdigest()
+
+
+# Writing
+
+
+def dump(manifest: Row, blobs: Sequence[Bytes]) -> bytes:
+    """The bytes of a bundle. `manifest` lacks "blobs" (or has it replaced); its cubins refer to `blobs` by index.
+
+    The same input gives the same bytes with one zlib; `digest` is the same with every zlib. What the manifest says is
+    checked by `parse`.
+    """
+    rows, stored, offset = [], [], 0
+    for blob in blobs:
+        row, data = _store(bytes(blob))
+        rows.append(dict(row, offset=offset))
+        stored.append(_pad(data))
+        offset += len(stored[-1])
+    text = canonical(dict(manifest, blobs=rows))
+    header = HEADER.pack(MAGIC, VERSION, 0, len(text), hashlib.sha256(text).digest())
+    return _pad(header + text) + b"".join(stored)
+
+
+def _store(raw: bytes) -> tuple[Row, bytes]:
+    """A blob's row, without its offset, and its stored bytes: compressed where that saves something."""
+    packed = zlib.compress(raw, 9)
+    codec, data = ("zlib", packed) if len(packed) < len(raw) else ("raw", raw)
+    row = {
+        "sha256": hashlib.sha256(raw).hexdigest(),
+        "size": len(raw),
+        "stored_sha256": hashlib.sha256(data).hexdigest(),
+        "stored": len(data),
+        "codec": codec,
+    }
+    return row, data
+
+
+def _pad(data: bytes) -> bytes:
+    return data + bytes(align_up(len(data), ALIGN) - len(data))
+
+
+# Reading
+
+
+class Parsed:
+    """A bundle whose manifest is checked. `manifest` is the JSON object, `blob` gives what it refers to."""
+
+    __slots__ = ("_blobs", "_digest", "manifest")
+
+    def __init__(self, manifest: Row, blobs: memoryview) -> None:
+        self.manifest = manifest
+        self._blobs = blobs
+        self._digest = ""
+
+    @property
+    def digest(self) -> str:
+        """The bundle's digest, "sha256:<hex>"."""
+        if not self._digest:
+            self._digest = digest(self.manifest)
+        return self._digest
+
+    def blob(self, index: int) -> bytes:
+        """The raw bytes of a blob, both digests checked; BundleError when one is wrong."""
+        row = self.manifest["blobs"][index]
+        data = self._blobs[row["offset"] : row["offset"] + row["stored"]]
+        if hashlib.sha256(data).hexdigest() != row["stored_sha256"]:
+            raise BundleError("blob %d is damaged: its stored bytes have another digest" % index)
+        if row["codec"] == "raw":
+            return bytes(data)
+        raw = _inflate(data, row["size"], index)
+        if hashlib.sha256(raw).hexdigest() != row["sha256"]:
+            raise BundleError("blob %d is not what the manifest says: its raw bytes have another digest" % index)
+        return raw
+
+    def verify(self) -> None:
+        """Check every blob; BundleError for the first that is wrong."""
+        for index in range(len(self.manifest["blobs"])):
+            self.blob(index)
+
+
+def _inflate(data: memoryview, size: int, index: int) -> bytes:
+    """Decompress to exactly `size` bytes: never more, whatever the stream would unpack to."""
+    stream = zlib.decompressobj()
+    try:
+        raw = stream.decompress(data, size + 1)
+    except zlib.error as error:
+        raise BundleError("blob %d does not decompress: %s" % (index, error)) from None
+    if len(raw) != size or not stream.eof or stream.unused_data:
+        raise BundleError("blob %d is not one zlib stream of %d bytes" % (index, size))
+    return raw
+
+
+def parse(data: Bytes, lazy: bool = False) -> Parsed:
+    """Read a bundle and check everything in it. BundleError says what is wrong and where.
+
+    `lazy` leaves each blob's digests to the moment when `Parsed.blob` is asked for it: the loader starts so.
+    """
+    view = memoryview(data).cast("B")
+    text, start = _manifest_text(view)
+    manifest = _read_manifest(text)
+    _check_extent(manifest["blobs"], view, start)
+    parsed = Parsed(manifest, view[start:])
+    if not lazy:
+        parsed.verify()
+    return parsed
+
+
+def _manifest_text(view: memoryview) -> tuple[bytes, int]:
+    """The manifest's bytes and where the blobs start."""
+    if len(view) < HEADER.size:
+        raise BundleError("not a bundle: %d bytes, fewer than the header's %d" % (len(view), HEADER.size))
+    magic, version, reserved, length, wanted = HEADER.unpack_from(view)
+    if magic != MAGIC:
+        raise BundleError("not a bundle: the file starts with %r instead of %r" % (magic, MAGIC))
+    if version != VERSION:
+        raise BundleError(_other_version(version, bytes(view[HEADER.size :][: min(length, 1 << 20)])))
+    if reserved:
+        raise BundleError("damaged header: bytes 12 to 15 are not zero")
+    end = HEADER.size + length
+    if length > MAX_MANIFEST_BYTES or end > len(view):
+        raise BundleError("truncated or damaged: a manifest of %d bytes in a file of %d" % (length, len(view)))
+    text = bytes(view[HEADER.size : end])
+    if hashlib.sha256(text).digest() != wanted:
+        raise BundleError("damaged: the manifest's digest is not the one in the header")
+    start = align_up(end, ALIGN)
+    _check_padding(view, end, start)
+    return text, start
+
+
+def _other_version(version: int, text: bytes) -> str:
+    """What to say about a file of another version: `generator` tells which kbuild reads it."""
+    _, _, rest = text.partition(b'"generator":"')
+    generator = rest.partition(b'"')[0][:40].decode("ascii", "replace")
+    writer = ", written by %s" % generator if generator.isprintable() and generator else ""
+    cure = "install that kbuild or a newer one" if version > VERSION else "build it again"
+    return "bundle format %d%s; this kbuild reads format %d: %s" % (version, writer, VERSION, cure)
+
+
+def _check_padding(view: memoryview, start: int, end: int) -> None:
+    padding = bytes(view[start:end])
+    if len(padding) != end - start:
+        raise BundleError("truncated: %d bytes, at least %d wanted" % (len(view), end))
+    if padding.strip(b"\0"):
+        raise BundleError("damaged: the padding from byte %d to %d is not zero" % (start, end))
+
+
+def _read_manifest(text: bytes) -> Row:
+    try:
+        manifest = json.loads(
+            text.decode("ascii"), parse_float=_refuse_number, parse_constant=_refuse_number, parse_int=_integer
+        )
+        schema.check(manifest)
+        same = canonical(manifest) == text
+    except RecursionError:
+        raise BundleError("damaged manifest: nested too deep") from None
+    except ValueError as error:
+        raise BundleError("damaged manifest: %s" % error) from None
+    if not same:  # a repeated key, blanks, another order, 1e0 or \\u0041: two readers could see two manifests
+        raise BundleError("the manifest is not canonical: a repeated key, or another order or spelling than kbuild's")
+    return manifest  # type: ignore[no-any-return]
+
+
+def _integer(text: str) -> int:
+    if len(text) > 20:  # int() takes quadratic time
+        raise ValueError("a number of %d digits" % len(text))
+    return int(text)
+
+
+def _refuse_number(text: str) -> None:
+    raise ValueError("the number %s, where only integers are allowed" % text[:40])
+
+
+def _check_extent(blobs: list[Row], view: memoryview, start: int) -> None:
+    """The blobs, padding included, end where the file ends. The manifest's check put them back to back."""
+    end = start
+    for row in blobs:
+        stop = start + row["offset"] + row["stored"]
+        end = align_up(stop, ALIGN)
+        if end > len(view):
+            raise BundleError("truncated: %d bytes, at least %d wanted" % (len(view), end))
+        _check_padding(view, stop, end)
+    if end != len(view):
+        raise BundleError("%d bytes behind the last blob" % (len(view) - end))
