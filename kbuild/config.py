@@ -1,0 +1,285 @@
+"""`[tool.kbuild]` of a project's pyproject.toml → one frozen `BuildConfig`.
+
+    [tool.kbuild]
+    modules = ["robosim.kernels", "robosim.vision.*"]     # where the kernels are
+    targets = ["jetson-orin-jp6", "sm_90", "sm_120"]      # the GPUs to build for
+    exclude = ["robosim.vision.experiments.*"]            # modules to leave out
+    mock-imports = ["torch"]                              # not installed while building, and not needed
+    source = ["src"]                                      # where the packages are, if it cannot be told
+    fmad = true                                           # fuse a * b + c
+    line-info = false                                     # cubins know their Python lines
+    toolchains = ["/opt/cuda-12.4"]                       # NVRTC libraries beside those that are found anyway
+    jobs = 4                                              # parallel compilers; all cores if left out
+
+Nothing is guessed and nothing is ignored: an unknown option, a wrong type or a value that cannot be is a `UsageError`
+that names the file, the line, the key, what was found and what is wanted.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn
+
+from kbuild import targets
+from kbuild.errors import ToolchainError, UsageError, did_you_mean
+
+OPTIONS = (
+    "modules",
+    "targets",
+    "exclude",
+    "mock-imports",
+    "source",
+    "fmad",
+    "line-info",
+    "toolchains",
+    "jobs",
+)
+
+EXAMPLE = """\
+[tool.kbuild]
+modules = ["mypackage.kernels"]
+targets = ["sm_90"]"""
+
+
+@dataclass(frozen=True, slots=True)
+class BuildConfig:
+    """What a build is asked for. Paths are absolute; `jobs` None means all cores."""
+
+    root: Path
+    modules: tuple[str, ...]
+    targets: tuple[targets.Target, ...]
+    source_roots: tuple[Path, ...]
+    exclude: tuple[str, ...] = ()
+    mock_imports: tuple[str, ...] = ()
+    fmad: bool = True
+    lineinfo: bool = False
+    toolchains: tuple[Path, ...] = ()
+    jobs: int | None = None
+
+
+def load(project: Path) -> BuildConfig | None:
+    """The configuration of a project folder; None when its pyproject.toml has no `[tool.kbuild]` table, or is missing.
+
+    UsageError for whatever is wrong in it.
+    """
+    path = project.resolve() / "pyproject.toml"
+    if not path.is_file():
+        return None
+    text = _read(path)
+    document = _parse(path, text)
+    tool = document.get("tool")
+    table = tool.get("kbuild") if isinstance(tool, dict) else None
+    if table is None:
+        return None
+    return _Reader(path, text, document, table).config()
+
+
+def require(project: Path) -> BuildConfig:
+    """The configuration of a project folder; UsageError when there is none."""
+    if not project.is_dir():
+        raise UsageError(f"{project} is not a folder: a project folder with a pyproject.toml is wanted", code="KB010")
+    config = load(project)
+    if config is not None:
+        return config
+    path = project / "pyproject.toml"
+    found = "has no [tool.kbuild] table" if path.is_file() else "does not exist"
+    raise UsageError(f"{path} {found}", code="KB010", help=f"add to it:\n\n{EXAMPLE}\n")
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise UsageError(f"not UTF-8: {error.reason} at byte {error.start}", code="KB010", where=str(path)) from None
+    except OSError as error:
+        raise UsageError(f"cannot be read: {error.strerror}", code="KB010", where=str(path)) from None
+
+
+def _parse(path: Path, text: str) -> dict[str, Any]:
+    toml = _toml()
+    try:
+        return dict(toml.loads(text))
+    except toml.TOMLDecodeError as error:
+        raise UsageError(f"not valid TOML: {error}", code="KB010", where=str(path)) from None
+
+
+def _toml() -> Any:
+    """tomllib (Python 3.11), or tomli, which has the same face."""
+    try:
+        import tomllib
+    except ImportError:
+        try:
+            import tomli as tomllib  # type: ignore[import-not-found, no-redef, unused-ignore]
+        except ImportError:
+            message = "reading pyproject.toml needs tomli on Python 3.10"
+            raise ToolchainError(message, help="pip install 'kbuild[build]'") from None
+    return tomllib
+
+
+_NAME = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
+_PATTERN = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*(\.\*)?")
+
+
+class _Reader:
+    """Takes the table apart; every complaint goes through `fail`, which knows file and line."""
+
+    def __init__(self, path: Path, text: str, document: dict[str, Any], table: Any) -> None:
+        self.path, self.text, self.document, self.root = path, text, document, path.parent
+        if not isinstance(table, dict):
+            self.fail("kbuild", f"is {_shown(table)}, but wants a table [tool.kbuild]")
+        self.table: dict[str, Any] = table
+
+    def config(self) -> BuildConfig:
+        for key in self.table:
+            if key not in OPTIONS:
+                self.fail_unknown(key)
+        modules = self.names(
+            "modules", _PATTERN, "a module like 'robosim.kernels' or a pattern like 'robosim.vision.*'"
+        )
+        self.need("modules", modules, 'name the modules that hold kernels: modules = ["mypackage.kernels"]')
+        return BuildConfig(
+            root=self.root,
+            modules=modules,
+            targets=self.targets(),
+            source_roots=self.source_roots(modules),
+            exclude=self.names("exclude", _PATTERN, "a module or a pattern like 'robosim.vision.*'"),
+            mock_imports=self.names("mock-imports", _NAME, "a module like 'torch'"),
+            fmad=self.flag("fmad", True),
+            lineinfo=self.flag("line-info", False),
+            toolchains=self.folders("toolchains", Path.exists, "an NVRTC library or a toolkit's folder"),
+            jobs=self.jobs(),
+        )
+
+    # One kind of value each
+
+    def flag(self, key: str, default: bool) -> bool:
+        value = self.table.get(key, default)
+        if not isinstance(value, bool):
+            self.fail(key, f"is {_shown(value)}, but wants true or false")
+        return value
+
+    def jobs(self) -> int | None:
+        value = self.table.get("jobs")
+        if value is not None and (type(value) is not int or value < 1):
+            self.fail("jobs", f"is {_shown(value)}, but wants an integer from 1 on")
+        return value
+
+    def strings(self, key: str) -> tuple[str, ...]:
+        """A list of different strings."""
+        values = self.table.get(key, [])
+        if not isinstance(values, list):
+            hint = f"; write [{_shown(values, kind=False)}]" if isinstance(values, str) else ""
+            self.fail(key, f"is {_shown(values)}, but wants a list of strings{hint}")
+        for index, value in enumerate(values):
+            if not isinstance(value, str):
+                self.fail(f"{key}[{index}]", f"is {_shown(value)}, but wants a string")
+            if value in values[:index]:
+                self.fail(f"{key}[{index}]", f"repeats {value!r}")
+        return tuple(values)
+
+    def names(self, key: str, pattern: re.Pattern[str], wanted: str) -> tuple[str, ...]:
+        values = self.strings(key)
+        for index, value in enumerate(values):
+            if not pattern.fullmatch(value):
+                self.fail(f"{key}[{index}]", f"is {value!r}, but wants {wanted}", _repaired(value))
+        return values
+
+    def folders(self, key: str, is_right: Callable[[Path], bool], wanted: str) -> tuple[Path, ...]:
+        paths = [(self.root / value).resolve() for value in self.strings(key)]
+        for index, path in enumerate(paths):
+            if not is_right(path):
+                found = "is not that" if path.exists() else "does not exist"
+                self.fail(f"{key}[{index}]", f"wants {wanted}, but {path} {found}")
+        return tuple(paths)
+
+    def targets(self) -> tuple[targets.Target, ...]:
+        names = self.strings("targets")
+        self.need(
+            "targets", names, 'name the GPUs to build for: targets = ["sm_90"]; `python -m kbuild targets` lists them'
+        )
+        parsed: list[targets.Target] = []
+        for index, name in enumerate(names):
+            try:
+                parsed.append(targets.parse(name))
+            except UsageError as error:
+                place = f"{self.place('targets')}: targets[{index}]"
+                raise UsageError(error.message, code=error.code, help=error.help, where=place) from None
+        return tuple(parsed)
+
+    def source_roots(self, modules: Iterable[str]) -> tuple[Path, ...]:
+        """The folders that hold the import packages: as configured, as setuptools is told, or where they are found."""
+        if "source" in self.table:
+            roots = self.folders("source", Path.is_dir, "a folder with import packages")
+            return self.need("source", roots, 'leave it out, or name a folder: source = ["src"]')
+        told = tuple(self.root / folder for folder in _setuptools_roots(self.document))
+        return tuple(path.resolve() for path in told) or (_found_root(self.root, modules),)
+
+    # Complaints
+
+    def need(self, key: str, values: tuple[Any, ...], help: str) -> tuple[Any, ...]:
+        if not values:
+            self.fail(key, "is empty" if key in self.table else "is missing", help)
+        return values
+
+    def fail_unknown(self, key: str) -> NoReturn:
+        near = did_you_mean(key.replace("_", "-"), OPTIONS)
+        self.fail(key, "is not an option of kbuild", near or f"the options are {', '.join(OPTIONS)}")
+
+    def fail(self, key: str, message: str, help: str | None = None) -> NoReturn:
+        raise UsageError(f"[tool.kbuild] {key} {message}", code="KB011", help=help, where=self.place(key))
+
+    def place(self, key: str) -> str:
+        """`pyproject.toml`'s path, and the line of the key in [tool.kbuild] where that can be told."""
+        head = re.search(r"^[ \t]*\[[ \t]*tool[ \t]*\.[ \t]*kbuild[ \t]*\]", self.text, re.MULTILINE)
+        if head is None:
+            return str(self.path)
+        next_table = re.compile(r"^[ \t]*\[[^\[\]]*\][ \t]*(#.*)?$", re.MULTILINE).search(self.text, head.end())
+        word = re.escape(key.partition("[")[0])
+        assignment = re.compile(rf"^[ \t]*[\"']?{word}[\"']?[ \t]*[=.]", re.MULTILINE)
+        line = assignment.search(self.text, head.end(), next_table.start() if next_table else len(self.text))
+        start = line.start() if line else head.start()
+        return f"{self.path}:{self.text.count(chr(10), 0, start) + 1}"
+
+
+def _shown(value: object, kind: bool = True) -> str:
+    """A value as TOML has it, with the name of its kind."""
+    text = str(value).lower() if isinstance(value, bool) else repr(value)
+    text = text if len(text) <= 60 else text[:57] + "..."
+    kinds = {bool: "the boolean", int: "the integer", float: "the number", str: "the string", list: "the list"}
+    return f"{kinds.get(type(value), 'the table')} {text}" if kind else text
+
+
+def _repaired(name: str) -> str | None:
+    """A guess at the module that was meant by a path or a file name."""
+    guess = name.removesuffix(".py").strip("./").replace("/", ".")
+    guess = guess.removesuffix(".__init__").removeprefix("src.")
+    return f"did you mean {guess!r}?" if guess != name and _PATTERN.fullmatch(guess) else None
+
+
+def _setuptools_roots(document: dict[str, Any]) -> list[str]:
+    """Folders of packages from [tool.setuptools], which setuptools itself checks: what is odd there is passed over."""
+    table = document.get("tool", {}).get("setuptools", {})
+    folders = table.get("package-dir", {}) if isinstance(table, dict) else {}
+    if isinstance(folders, dict) and folders:
+        return [_root_of(package, folder) for package, folder in folders.items() if isinstance(folder, str)]
+    packages = table.get("packages") if isinstance(table, dict) else None
+    find = packages.get("find", {}) if isinstance(packages, dict) else {}
+    where = find.get("where", []) if isinstance(find, dict) else []
+    return [folder for folder in where if isinstance(folder, str)]
+
+
+def _root_of(package: str, folder: str) -> str:
+    """The folder above a package's own: `{"robosim": "python/robosim"}` → `python`."""
+    return str(Path(folder, *[".."] * len(package.split(".")))) if package else folder
+
+
+def _found_root(root: Path, modules: Iterable[str]) -> Path:
+    """`src/` where it holds the packages; the project's folder else."""
+    packages = {module.partition(".")[0] for module in modules}
+    source = root / "src"
+    in_source = source.is_dir() and any((source / package).exists() for package in packages)
+    in_root = any((root / package).exists() for package in packages)
+    return source if in_source or (source.is_dir() and not in_root) else root

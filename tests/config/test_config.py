@@ -1,0 +1,196 @@
+"""[tool.kbuild]: what is read, and what each mistake is told."""
+
+from __future__ import annotations
+
+import dataclasses
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from kbuild import config
+from kbuild.errors import ExitCode, ToolchainError, UsageError
+
+GOOD = 'modules = ["robosim.kernels"]\ntargets = ["sm_90"]\n'
+
+
+def write(folder: Path, table: str, rest: str = "") -> Path:
+    text = f'[project]\nname = "robosim"\n{rest}\n[tool.kbuild]\n{textwrap.dedent(table)}\n[tool.other]\nmodules = 3\n'
+    (folder / "pyproject.toml").write_text(text, encoding="utf-8")
+    return folder
+
+
+def fails(folder: Path, table: str) -> str:
+    with pytest.raises(UsageError) as caught:
+        config.load(write(folder, table))
+    assert caught.value.exit_code == ExitCode.USAGE
+    message = str(caught.value)
+    assert str(folder / "pyproject.toml") in message
+    return message
+
+
+def test_every_option(tmp_path: Path) -> None:
+    for folder in ("python", "cuda-12.4"):
+        (tmp_path / folder).mkdir()
+    table = """
+        modules = ["robosim.kernels", "robosim.vision.*"]
+        exclude = ["robosim.vision.tests.*"]
+        mock-imports = ["torch", "a.b"]
+        targets = ["jetson-orin-jp6", "sm_90"]
+        source = ["python"]
+        fmad = false
+        line-info = true
+        toolchains = ["cuda-12.4"]
+        jobs = 3
+    """
+    found = config.load(write(tmp_path, table))
+    assert found is not None
+    assert found.modules == ("robosim.kernels", "robosim.vision.*")
+    assert found.exclude == ("robosim.vision.tests.*",)
+    assert found.mock_imports == ("torch", "a.b")
+    assert [target.name for target in found.targets] == ["jetson-orin-jp6", "sm_90"]
+    assert found.source_roots == (tmp_path / "python",)
+    assert (found.fmad, found.lineinfo, found.jobs) == (False, True, 3)
+    assert found.toolchains == (tmp_path / "cuda-12.4",)
+    assert found.root == tmp_path
+
+
+def test_the_documented_options_are_the_fields() -> None:
+    """One table of names: the module's docstring, OPTIONS and BuildConfig say the same."""
+    renamed = {"line-info": "lineinfo", "source": "source_roots"}
+    fields = {renamed.get(option, option.replace("-", "_")) for option in config.OPTIONS}
+    assert fields == {field.name for field in dataclasses.fields(config.BuildConfig)} - {"root"}
+    for option in config.OPTIONS:
+        assert f"    {option} = " in (config.__doc__ or "")
+
+
+def test_defaults(tmp_path: Path) -> None:
+    found = config.load(write(tmp_path, GOOD))
+    assert found is not None
+    assert (found.exclude, found.mock_imports, found.toolchains, found.jobs) == ((), (), (), None)
+    assert (found.fmad, found.lineinfo) == (True, False)
+    assert found.source_roots == (tmp_path,)
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        found.jobs = 4  # type: ignore[misc]
+
+
+def test_no_table_is_no_configuration(tmp_path: Path) -> None:
+    assert config.load(tmp_path) is None
+    (tmp_path / "pyproject.toml").write_text("[tool.other]\n")
+    assert config.load(tmp_path) is None
+    (tmp_path / "pyproject.toml").write_text("tool = 3\n")
+    assert config.load(tmp_path) is None
+
+
+def test_require_says_what_to_add(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"pyproject\.toml does not exist(.|\n)*\[tool\.kbuild\]\nmodules"):
+        config.require(tmp_path)
+    (tmp_path / "pyproject.toml").write_text("[tool.other]\n")
+    with pytest.raises(UsageError, match=r"has no \[tool\.kbuild\] table"):
+        config.require(tmp_path)
+    with pytest.raises(UsageError, match="nowhere is not a folder"):
+        config.require(tmp_path / "nowhere")
+    assert config.require(write(tmp_path, GOOD)).modules == ("robosim.kernels",)
+
+
+@pytest.mark.parametrize(
+    ("table", "wanted"),
+    [
+        ('targets = ["sm_90"]', r"modules is missing(.|\n)*modules = \[\"mypackage.kernels\"\]"),
+        ('modules = []\ntargets = ["sm_90"]', "modules is empty"),
+        ('modules = ["a"]', r"targets is missing(.|\n)*python -m kbuild targets"),
+        ('modules = ["a"]\ntargets = []', "targets is empty"),
+        ('modules = "a.b"\ntargets = ["sm_90"]', r"modules is the string 'a\.b', but wants a list.*write \['a\.b'\]"),
+        ("modules = 3", "modules is the integer 3, but wants a list of strings"),
+        ("modules = [3]", r"modules\[0\] is the integer 3, but wants a string"),
+        ('modules = ["a", "b", "a"]', r"modules\[2\] repeats 'a'"),
+        ('modules = ["a b"]', r"modules\[0\] is 'a b', but wants a module"),
+        ('modules = ["*"]', r"modules\[0\] is '\*', but wants a module"),
+        ('modules = ["a.*.b"]', r"modules\[0\] is 'a\.\*\.b'"),
+        ('modules = ["a.**"]', r"modules\[0\] is 'a\.\*\*'"),
+        ('modules = [""]', r"modules\[0\] is '', but wants a module"),
+        ('modules = ["src/robosim/kernels.py"]', r"did you mean 'robosim\.kernels'\?"),
+        (GOOD + 'exclude = ["a..b"]', r"exclude\[0\] is 'a\.\.b'"),
+        (GOOD + 'mock-imports = ["torch.*"]', r"mock-imports\[0\] is 'torch\.\*'"),
+        (GOOD + 'mock_imports = ["torch"]', r"mock_imports is not an option(.|\n)*did you mean 'mock-imports'"),
+        (GOOD + "lineinfo = true", r"lineinfo is not an option(.|\n)*did you mean 'line-info'"),
+        (GOOD + "qqq = true", "qqq is not an option(.|\n)*the options are modules, targets,"),
+        (GOOD + "fmad = 1", "fmad is the integer 1, but wants true or false"),
+        (GOOD + 'line-info = "yes"', "line-info is the string 'yes', but wants true or false"),
+        (GOOD + "jobs = 0", "jobs is the integer 0, but wants an integer from 1 on"),
+        (GOOD + "jobs = true", "jobs is the boolean true, but wants an integer"),
+        (GOOD + "jobs = 2.0", r"jobs is the number 2\.0, but wants an integer"),
+        (GOOD + "jobs = {}", "jobs is the table {}, but wants an integer"),
+        (GOOD + 'source = ["nowhere"]', r"source\[0\] wants a folder.*nowhere does not exist"),
+        (GOOD + 'source = ["pyproject.toml"]', r"source\[0\] wants a folder.*pyproject\.toml is not that"),
+        (GOOD + "source = []", "source is empty"),
+        (GOOD + 'toolchains = ["cuda-99"]', r"toolchains\[0\] wants an NVRTC library.*cuda-99 does not exist"),
+        ('modules = ["a"]\ntargets = ["sm_99"]', r"targets\[0\]: error: .*sm_99"),
+        ('modules = ["a"]\ntargets = ["sm_90", "jetson-orin-jp9"]', r"targets\[1\]: error: (.|\n)*jetson-orin-jp"),
+        ('modules = ["a"]\ntargets = ["sm_90", "sm_90"]', r"targets\[1\] repeats 'sm_90'"),
+    ],
+)
+def test_mistakes(tmp_path: Path, table: str, wanted: str) -> None:
+    message = fails(tmp_path, table)
+    with pytest.raises(UsageError, match=wanted):
+        raise UsageError(message)
+
+
+def test_the_line_of_the_key(tmp_path: Path) -> None:
+    assert "pyproject.toml:7: error: [tool.kbuild] jobs" in fails(tmp_path, GOOD.strip() + "\njobs = 0")
+    assert "pyproject.toml:4: error: [tool.kbuild] modules is missing" in fails(tmp_path, "jobs = 1")
+
+
+def test_a_table_that_is_none(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text("[tool]\nkbuild = 3\n")
+    with pytest.raises(UsageError, match="wants a table"):
+        config.load(tmp_path)
+
+
+def test_broken_files(tmp_path: Path) -> None:
+    path = tmp_path / "pyproject.toml"
+    path.write_text("[tool.kbuild\n")
+    with pytest.raises(UsageError, match=r"pyproject\.toml: error: not valid TOML: .*line 1"):
+        config.load(tmp_path)
+    path.write_bytes(b"[tool.kbuild]\nmodules = ['\xff']\n")
+    with pytest.raises(UsageError, match=r"pyproject\.toml: error: not UTF-8"):
+        config.load(tmp_path)
+
+
+def test_without_a_toml_reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "tomllib", None)
+    monkeypatch.setitem(__import__("sys").modules, "tomli", None)
+    with pytest.raises(ToolchainError, match=r"pip install 'kbuild\[build\]'"):
+        config.load(write(tmp_path, GOOD))
+
+
+@pytest.mark.parametrize(
+    ("setuptools", "wanted"),
+    [
+        ('package-dir = {"" = "lib"}', ["lib"]),
+        ('package-dir = {"robosim" = "python/robosim"}', ["python"]),
+        ('packages.find = {where = ["a", "b"]}', ["a", "b"]),
+        ('package-dir = 3\npackages = ["robosim"]', ["."]),
+    ],
+)
+def test_sources_as_setuptools_is_told(tmp_path: Path, setuptools: str, wanted: list[str]) -> None:
+    found = config.load(write(tmp_path, GOOD, f"[tool.setuptools]\n{setuptools}\n"))
+    assert found is not None
+    assert found.source_roots == tuple((tmp_path / folder).resolve() for folder in wanted)
+
+
+def test_sources_as_they_lie(tmp_path: Path) -> None:
+    write(tmp_path, GOOD)
+
+    def root() -> Path:
+        found = config.load(tmp_path)
+        assert found is not None
+        return found.source_roots[0]
+
+    assert root() == tmp_path
+    (tmp_path / "src").mkdir()
+    assert root() == tmp_path / "src"
+    (tmp_path / "robosim").mkdir()
+    assert root() == tmp_path, "a src/ of something else"
+    (tmp_path / "src" / "robosim").mkdir()
+    assert root() == tmp_path / "src"
