@@ -1,0 +1,46 @@
+# make demo and make test are all that a newcomer needs; both set up what they use. PYTHON is any Python from 3.10 on.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+SHELL := /bin/bash
+
+.PHONY: help demo test lint format test-gpu wheelhouse bench clean
+.DEFAULT_GOAL := help
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 20
+
+demo: ## build sample_project into a wheel for twelve GPUs, install it into a clean environment, run it there
+	@$(PYTHON) tools/demo.py
+
+test: lint ## set up, lint, run every test that needs no GPU
+	$(BIN)/python -m pytest -n auto -m "not gpu"
+
+lint: $(VENV)/.stamp ## ruff (format, lint) and mypy --strict
+	$(BIN)/ruff format --check
+	$(BIN)/ruff check
+	$(BIN)/mypy
+
+format: $(VENV)/.stamp ## rewrite the sources as `make lint` wants them
+	$(BIN)/ruff format
+	$(BIN)/ruff check --fix
+
+wheelhouse: ## collect in build/wheelhouse what `make test-gpu` installs (this is the step that needs a network)
+	@$(PYTHON) tools/gpu_environment.py collect
+
+test-gpu: ## run tests/gpu with PYTHON, from build/wheelhouse, without a network
+	@$(PYTHON) tools/gpu_environment.py test
+
+bench: $(VENV)/.stamp ## run every program in benchmarks/
+	@for program in benchmarks/*.py; do echo "== $$program"; $(BIN)/python "$$program" || exit; done
+
+clean: ## remove everything that make made
+	rm -rf $(VENV) build dist sample_project/build *.egg-info sample_project/src/*.egg-info
+	rm -rf .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	find kbuild hooks tests tools sample_project -name __pycache__ -prune -exec rm -rf {} +
+
+$(VENV)/.stamp: pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10) and "make: $(PYTHON) is older than Python 3.10; say PYTHON=…")'
+	$(PYTHON) -m venv --clear $(VENV)
+	$(BIN)/python -m pip install --quiet --editable '.[build,cuda11,dev]'
+	@touch $@
