@@ -1,4 +1,4 @@
-"""What kernels of several modules share: the camera, and functions that are compiled into each kernel that calls them."""
+"""What kernels of several modules share: a camera, and functions compiled into each kernel that calls them."""
 
 import kbuild as kb
 

@@ -1,7 +1,6 @@
 """The map: how many points fell into each cell of a grid around the robot."""
 
 import kbuild as kb
-
 from robosim.geometry import cell
 
 

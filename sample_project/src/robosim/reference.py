@@ -67,8 +67,10 @@ def depth_to_points(depth, width, camera):
 def count_voxels(points, origin, size, shape):
     """The counts, as a flat list in row-major order; subtraction and division round to float32 as on the GPU."""
     counts = [0] * (shape[0] * shape[1] * shape[2])
+    size = _float32(size)
     for point in points:
-        cells = [math.floor(_float32(_float32(p - o) / size)) for p, o in zip(point, origin)]
+        offsets = [_float32(_float32(p) - _float32(o)) for p, o in zip(point, origin)]
+        cells = [math.floor(_float32(offset / size)) for offset in offsets]
         if point[2] > 0 and all(0 <= index < extent for index, extent in zip(cells, shape)):
             counts[(cells[0] * shape[1] + cells[1]) * shape[2] + cells[2]] += 1
     return counts

@@ -1,7 +1,6 @@
 """What comes from the cameras: a colour frame for a neural network, a depth image as points."""
 
 import kbuild as kb
-
 from robosim.geometry import Camera, unproject
 
 # ITU-R BT.709, limited range: luma 16…235, chroma 16…240 around 128.
