@@ -17,6 +17,7 @@ that names the file, the line, the key, what was found and what is wanted.
 
 from __future__ import annotations
 
+import importlib
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -80,22 +81,22 @@ def load(project: Path) -> BuildConfig | None:
 def require(project: Path) -> BuildConfig:
     """The configuration of a project folder; UsageError when there is none."""
     if not project.is_dir():
-        raise UsageError(f"{project} is not a folder: a project folder with a pyproject.toml is wanted", code="KB010")
+        raise UsageError(f"{project} is not a folder: a project folder with a pyproject.toml is wanted", code="KB002")
     config = load(project)
     if config is not None:
         return config
     path = project / "pyproject.toml"
     found = "has no [tool.kbuild] table" if path.is_file() else "does not exist"
-    raise UsageError(f"{path} {found}", code="KB010", help=f"add to it:\n\n{EXAMPLE}\n")
+    raise UsageError(f"{path} {found}", code="KB002", help=f"add to it:\n\n{EXAMPLE}\n")
 
 
 def _read(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
-        raise UsageError(f"not UTF-8: {error.reason} at byte {error.start}", code="KB010", where=str(path)) from None
+        raise UsageError(f"not UTF-8: {error.reason} at byte {error.start}", code="KB002", where=str(path)) from None
     except OSError as error:
-        raise UsageError(f"cannot be read: {error.strerror}", code="KB010", where=str(path)) from None
+        raise UsageError(f"cannot be read: {error.strerror}", code="KB002", where=str(path)) from None
 
 
 def _parse(path: Path, text: str) -> dict[str, Any]:
@@ -103,20 +104,17 @@ def _parse(path: Path, text: str) -> dict[str, Any]:
     try:
         return dict(toml.loads(text))
     except toml.TOMLDecodeError as error:
-        raise UsageError(f"not valid TOML: {error}", code="KB010", where=str(path)) from None
+        raise UsageError(f"not valid TOML: {error}", code="KB002", where=str(path)) from None
 
 
 def _toml() -> Any:
     """tomllib (Python 3.11), or tomli, which has the same face."""
-    try:
-        import tomllib
-    except ImportError:
+    for name in ("tomllib", "tomli"):
         try:
-            import tomli as tomllib  # type: ignore[import-not-found, no-redef, unused-ignore]
+            return importlib.import_module(name)
         except ImportError:
-            message = "reading pyproject.toml needs tomli on Python 3.10"
-            raise ToolchainError(message, help="pip install 'kbuild[build]'") from None
-    return tomllib
+            continue
+    raise ToolchainError("reading pyproject.toml needs tomli before Python 3.11", help="pip install 'kbuild[build]'")
 
 
 _NAME = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
@@ -229,7 +227,7 @@ class _Reader:
         self.fail(key, "is not an option of kbuild", near or f"the options are {', '.join(OPTIONS)}")
 
     def fail(self, key: str, message: str, help: str | None = None) -> NoReturn:
-        raise UsageError(f"[tool.kbuild] {key} {message}", code="KB011", help=help, where=self.place(key))
+        raise UsageError(f"[tool.kbuild] {key} {message}", code="KB003", help=help, where=self.place(key))
 
     def place(self, key: str) -> str:
         """`pyproject.toml`'s path, and the line of the key in [tool.kbuild] where that can be told."""

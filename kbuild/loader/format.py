@@ -200,8 +200,9 @@ def _check_padding(view: memoryview, start: int, end: int) -> None:
 
 def _read_manifest(text: bytes) -> Row:
     try:
+        integer = _integer if _LONG_NUMBER in text.translate(_DIGITS) else None
         manifest = json.loads(
-            text.decode("ascii"), parse_float=_refuse_number, parse_constant=_refuse_number, parse_int=_integer
+            text.decode("ascii"), parse_float=_refuse_number, parse_constant=_refuse_number, parse_int=integer
         )
         schema.check(manifest)
         same = canonical(manifest) == text
@@ -214,8 +215,13 @@ def _read_manifest(text: bytes) -> Row:
     return manifest  # type: ignore[no-any-return]
 
 
+# int() takes quadratic time, and asking Python about every number costs the start 0.1 ms: so only where one may be long.
+_DIGITS = bytes(48 if 48 <= byte < 58 else 32 for byte in range(256))
+_LONG_NUMBER = b"0" * 21
+
+
 def _integer(text: str) -> int:
-    if len(text) > 20:  # int() takes quadratic time
+    if len(text) > 20:
         raise ValueError("a number of %d digits" % len(text))
     return int(text)
 

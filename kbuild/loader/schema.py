@@ -140,6 +140,8 @@ class _Nullable:
         self.shape = shape
 
 
+_FUNCTION = type(_count)
+
 # Shapes: {…} an object with exactly these keys, [x] a list of x, a function a leaf.
 
 _PARAMETER = {"name": _identifier, "type": _type, "offset": _count, "size": _count}
@@ -236,7 +238,11 @@ def _fault_in_record(value: Any, shape: Row) -> Fault:
                 return "", "lacks %r" % key
         return "", "has the unknown key %s" % _shown(min(value.keys() - shape.keys()))
     for key, inner in shape.items():
-        fault = _fault(value[key], inner)
+        if type(inner) is _FUNCTION:  # most are leaves: asked here, for the sake of the start
+            wanted = inner(value[key])
+            fault = None if wanted is None else ("", "is %s, but wants %s" % (_shown(value[key]), wanted))
+        else:
+            fault = _fault(value[key], inner)
         if fault is not None:
             return ".%s%s" % (key, fault[0]), fault[1]
     return None
