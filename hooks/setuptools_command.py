@@ -8,6 +8,7 @@ Written for Python 3.8, so that what needs 3.10 can say so.
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 from contextlib import contextmanager
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from kbuild.config import BuildConfig
 
 BUNDLE = "_kbuild.kbundle"
+_log = logging.getLogger(__name__)  # setuptools shows it with its own
 
 
 class build_kbuild(Command):
@@ -62,9 +64,9 @@ class build_kbuild(Command):
 
         output = None if self.editable_mode else Path(self.build_lib).resolve()
         with _faults_for_setuptools():
-            result = pipeline.build(self.config, output=output, editable=self.editable_mode, progress=_Lines(self))
+            result = pipeline.build(self.config, output=output, editable=self.editable_mode, progress=_Lines())
         for bundle in result.bundles:
-            self.announce("kbuild: wrote %s (%d bytes, %s)" % (bundle.path, bundle.size, bundle.digest), level=2)
+            _log.info("kbuild: wrote %s (%d bytes, %s)", bundle.path, bundle.size, bundle.digest)
         if output is not None:
             self._tidy(output)
 
@@ -131,15 +133,15 @@ def _faults_for_setuptools() -> Iterator[None]:
 class _Lines:
     """Progress as lines of the build's log."""
 
-    def __init__(self, command: Command) -> None:
-        self.command, self.total, self.done = command, 0, 0
+    def __init__(self) -> None:
+        self.total = self.done = 0
 
     def start(self, total: int) -> None:
         self.total, self.done = total, 0
 
     def advance(self, label: str) -> None:
         self.done += 1
-        self.command.announce("kbuild: [%d/%d] %s" % (self.done, self.total, label), level=2)
+        _log.info("kbuild: [%d/%d] %s", self.done, self.total, label)
 
     def finish(self) -> None:
-        self.command.announce("kbuild: compiled", level=2)
+        _log.info("kbuild: compiled %d of %d", self.done, self.total)

@@ -34,6 +34,10 @@ def finalize_distribution_options(distribution: Distribution) -> None:
     # that setup.py brings along is there already; one that pyproject.toml names will inherit from setuptools' own.
     extend(build)
     extend(distribution.get_command_class("build"))
+    if "SOURCE_DATE_EPOCH" in os.environ:
+        from .setuptools_wheel import with_fixed_modes
+
+        distribution.cmdclass["bdist_wheel"] = with_fixed_modes(distribution.get_command_class("bdist_wheel"))
 
 
 def extend(command_class: type[Command]) -> None:
