@@ -31,4 +31,4 @@ def fix_modes(folder: str) -> None:
     for parent, _, names in os.walk(folder):
         for name in names:
             path = os.path.join(parent, name)
-            os.chmod(path, 0o755 if os.access(path, os.X_OK) else 0o644)
+            os.chmod(path, 0o755 if os.stat(path).st_mode & 0o100 else 0o644)
