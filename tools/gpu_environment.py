@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from pathlib import Path
 
 import wheels
 
@@ -45,17 +44,9 @@ def test(arguments: list[str]) -> None:
     copy = FOLDER / "checkout"  # without kbuild's sources, which would be imported instead of the wheel
     shutil.rmtree(copy, ignore_errors=True)
     for name in TESTS:
-        _copy(wheels.ROOT / name, copy / name)
+        wheels.copy(wheels.ROOT / name, copy / name)
     os.chdir(copy)
     wheels.run([python, "-m", "pytest", "tests/gpu", *arguments], os.environ)
-
-
-def _copy(source: Path, target: Path) -> None:
-    target.parent.mkdir(parents=True, exist_ok=True)
-    if source.is_dir():
-        shutil.copytree(source, target)
-    else:
-        shutil.copy(source, target)
 
 
 if __name__ == "__main__":

@@ -18,8 +18,8 @@ SAMPLE = ROOT / "sample_project"
 KBUILD_SOURCES = ("kbuild", "hooks", "pyproject.toml", "README.md", "LICENSE")
 
 
-def build_kbuild(python: str | Path, folder: Path) -> Path:
-    """Builds kbuild's wheel from this checkout into a folder, and returns its path.
+def build_kbuild(python: str | Path, folder: Path, *options: str) -> Path:
+    """Builds kbuild's wheel from this checkout into a folder, and returns its path; options are pip's.
 
     From a copy: setuptools leaves its `build` folder where it builds, and takes what lies there for part of the next.
     """
@@ -27,16 +27,15 @@ def build_kbuild(python: str | Path, folder: Path) -> Path:
     shutil.rmtree(folder, ignore_errors=True)
     source.mkdir(parents=True)
     for name in KBUILD_SOURCES:
-        copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copyfile
         copy(ROOT / name, source / name)
-    pip_wheel(python, source, folder, os.environ)
+    pip_wheel(python, source, folder, os.environ, *options)
     shutil.rmtree(source)
     return next(folder.glob("kbuild-*.whl"))
 
 
-def pip_wheel(python: str | Path, project: Path, folder: Path, environment: Mapping[str, str]) -> None:
+def pip_wheel(python: str | Path, project: Path, folder: Path, environment: Mapping[str, str], *options: str) -> None:
     """`pip wheel` of one project, without those that it depends on."""
-    run([python, "-m", "pip", "wheel", "--no-deps", "--wheel-dir", folder, project], environment)
+    run([python, "-m", "pip", "wheel", "--no-deps", "--wheel-dir", folder, *options, project], environment)
 
 
 def with_kbuild(wheel: Path, environment: Mapping[str, str]) -> dict[str, str]:
@@ -54,6 +53,17 @@ def with_kbuild(wheel: Path, environment: Mapping[str, str]) -> dict[str, str]:
         "PIP_CONSTRAINT": constraint,
         "PIP_BUILD_CONSTRAINT": constraint,  # what pip reads inside build isolation from 25.3 on
     }
+
+
+def copy(source: Path, target: Path) -> None:
+    """Copies a file or the sources in a folder, with the folders above."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if source.is_dir():
+        shutil.copytree(
+            source, target, ignore=shutil.ignore_patterns("__pycache__", "build", "*.egg-info", "*.kbundle")
+        )
+    else:
+        shutil.copy(source, target)
 
 
 def make_environment(folder: Path, python: str | Path = sys.executable) -> Path:
