@@ -28,11 +28,15 @@ import zlib
 
 from . import schema
 from .abi import align_up
-from .errors import BundleError
+from .errors import BundleError as BundleError  # these three are part of this module's face
+from .schema import header_size as header_size
+from .schema import layout as layout
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Dict, Sequence, Union
+
+    from .abi import Type as Type
 
     Row = Dict[str, Any]
     Bytes = Union[bytes, memoryview]
@@ -215,7 +219,7 @@ def _read_manifest(text: bytes) -> Row:
     return manifest  # type: ignore[no-any-return]
 
 
-# int() takes quadratic time, and asking Python about every number costs the start 0.1 ms: so only where one may be long.
+# int() takes quadratic time, and asking Python about every number costs the start 0.1 ms: only where one may be long.
 _DIGITS = bytes(48 if 48 <= byte < 58 else 32 for byte in range(256))
 _LONG_NUMBER = b"0" * 21
 

@@ -1,0 +1,85 @@
+"""The manifest's rows, made from what a build knows: types of parameters, finished cubins.
+
+`kbuild.loader.schema` says which fields there are; nothing else in kbuild spells them out for writing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from kbuild import targets
+from kbuild.loader import cubin, format
+
+Row = dict[str, Any]
+
+
+def kernel_row(name: str, entry: str, ndim: int, block_dim: int, parameters: Sequence[tuple[str, format.Type]]) -> Row:
+    """A kernel's row; offsets are in bytes from the start of the parameter block, behind the launch header."""
+    offsets, size = format.layout(ndim, [type for _, type in parameters])
+    rows = [
+        {"name": parameter, "type": type.spelling, "offset": offset, "size": type.size}
+        for (parameter, type), offset in zip(parameters, offsets, strict=True)
+    ]
+    return {"name": name, "entry": entry, "ndim": ndim, "block_dim": block_dim, "parameters": rows, "size": size}
+
+
+def cubin_row(
+    target: targets.Target,
+    unit: str,
+    kernels: Mapping[int, Row],
+    *,
+    toolchain: str,
+    cuda: tuple[int, int],
+    blob: int,
+    data: bytes,
+    spills: Mapping[str, int],
+) -> Row:
+    """The row of a unit's code for one target: `data` is the cubin or PTX, stored as blob number `blob`.
+
+    `kernels` are the rows of its kernels by index; `toolchain` is a full version ("12.9.86"); `spills` has the bytes
+    that ptxas's log reports for an entry. CubinError when `data` is not a cubin.
+    """
+    parameter_bytes = max(kernel["size"] for kernel in kernels.values())
+    return {
+        "target": target.name,
+        "arch": target.arch,
+        "kind": target.kind,
+        "toolchain": toolchain,
+        "cuda": list(cuda),
+        "driver": list(targets.oldest_driver(target.arch, target.kind, cuda, parameter_bytes)),
+        "kernels": list(kernels),
+        "unit": unit,
+        "resources": _resources(data, kernels, spills) if target.kind == "cubin" else [],
+        "blob": blob,
+    }
+
+
+def _resources(data: bytes, kernels: Mapping[int, Row], spills: Mapping[str, int]) -> list[Row]:
+    found = cubin.read(data).kernels
+    rows = []
+    for index, kernel in kernels.items():
+        entry = kernel["entry"]
+        if entry not in found:
+            raise cubin.CubinError(f"the cubin lacks the entry {entry} of {kernel['name']}")
+        info = found[entry]
+        counts = {"registers": info.registers, "shared": info.shared, "local": info.local}
+        rows.append({"kernel": index, **counts, "spills": spills.get(entry, 0)})
+    return rows
+
+
+class Blobs:
+    """The blobs of a bundle under construction: equal bytes are stored once (two targets of one architecture)."""
+
+    def __init__(self) -> None:
+        self.data: list[bytes] = []
+        self._index: dict[str, int] = {}
+
+    def add(self, data: bytes) -> int:
+        """The index of `data`."""
+        key = hashlib.sha256(data).hexdigest()
+        if key not in self._index:
+            self._index[key] = len(self.data)
+            self.data.append(data)
+        return self._index[key]

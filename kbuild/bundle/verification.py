@@ -1,0 +1,119 @@
+"""A bundle against itself: what the manifest says of each cubin, held against the cubin's own ELF tables.
+
+`format.parse` has checked that the manifest is consistent; here its claims meet the machine code. A wrong offset or a
+wrong architecture would otherwise show as garbage on a GPU that nobody has at hand.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from kbuild.loader import cubin, format
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing that is wrong: in which cubin (index in the manifest), about which kernel."""
+
+    message: str
+    cubin: int | None = None
+    target: str | None = None
+    kernel: str | None = None
+
+    def __str__(self) -> str:
+        place = f"cubin {self.cubin} ({self.target}): " if self.cubin is not None else ""
+        return place + (f"{self.kernel}: " if self.kernel else "") + self.message
+
+    def to_json(self) -> dict[str, object]:
+        return {"cubin": self.cubin, "target": self.target, "kernel": self.kernel, "message": self.message}
+
+
+def verify(parsed: format.Parsed) -> list[Problem]:
+    """Everything that is wrong with a bundle; empty when it is right. Reads and checks every blob."""
+    manifest = parsed.manifest
+    problems = list(_incomplete(manifest))
+    for index, row in enumerate(manifest["cubins"]):
+        for kernel, message in _check_cubin(parsed, row):
+            problems.append(Problem(message, index, row["target"], kernel))
+    return problems
+
+
+def _incomplete(manifest: Row) -> Iterator[Problem]:
+    """Kernels that a target lacks: a bundle promises all kernels for all targets."""
+    held = {(row["target"], kernel) for row in manifest["cubins"] for kernel in row["kernels"]}
+    for target in manifest["targets"]:
+        for index, kernel in enumerate(manifest["kernels"]):
+            if (target, index) not in held:
+                yield Problem(f"no code for the target {target}", kernel=kernel["name"])
+
+
+def _check_cubin(parsed: format.Parsed, row: Row) -> Iterator[tuple[str | None, str]]:
+    """(kernel or None, what is wrong) for one row of the manifest's cubins."""
+    kernels = {index: parsed.manifest["kernels"][index] for index in row["kernels"]}
+    try:
+        data = parsed.blob(row["blob"])
+        if row["kind"] == "ptx":
+            yield from _check_ptx(data, row, kernels)
+            return
+        found = cubin.read(data)
+    except (format.BundleError, cubin.CubinError) as error:
+        yield None, str(error)
+        return
+    if found.arch != row["arch"]:
+        yield None, f"it is code for {found.arch}, but the manifest says {row['arch']}"
+    if found.toolkit is not None and list(found.toolkit) != row["cuda"]:
+        said, made = ".".join(map(str, row["cuda"])), ".".join(map(str, found.toolkit))
+        yield None, f"it was made by CUDA {made}, but the manifest says {said}"
+    yield from _check_entries(set(found.kernels), kernels)
+    for resources in row["resources"]:
+        kernel = kernels[resources["kernel"]]
+        if kernel["entry"] in found.kernels:
+            for message in _check_kernel(found.kernels[kernel["entry"]], kernel, resources):
+                yield kernel["name"], message
+
+
+def _check_entries(found: set[str], kernels: dict[int, Row]) -> Iterator[tuple[str | None, str]]:
+    entries = {kernel["entry"]: kernel["name"] for kernel in kernels.values()}
+    for entry in sorted(entries.keys() - found):
+        yield entries[entry], f"the entry {entry} is missing"
+    for entry in sorted(found - entries.keys()):
+        yield None, f"it has an entry that the manifest does not name: {entry}"
+
+
+def _check_kernel(info: cubin.KernelInfo, kernel: Row, resources: Row) -> Iterator[str]:
+    names = ["the launch header", *(repr(parameter["name"]) for parameter in kernel["parameters"])]
+    wanted = [(0, format.header_size(kernel["ndim"]))]
+    wanted += [(parameter["offset"], parameter["size"]) for parameter in kernel["parameters"]]
+    if len(info.parameters) != len(wanted):
+        yield f"it takes {len(info.parameters)} parameters, but the manifest says {len(wanted)}, launch header included"
+    for name, said, true in zip(names, wanted, info.parameters, strict=False):
+        if said != true:
+            yield f"{name} is at offset {true[0]} with {true[1]} bytes, but the manifest says {said[0]} and {said[1]}"
+    if info.parameter_size != kernel["size"]:
+        yield f"its parameters take {info.parameter_size} bytes, but the manifest says {kernel['size']}"
+    if info.max_threads is not None and kernel["block_dim"] > info.max_threads:
+        yield f"it allows {info.max_threads} threads in a block, but the manifest says {kernel['block_dim']}"
+    for name in ("registers", "shared", "local"):
+        true_count = getattr(info, name)
+        if true_count != resources[name]:
+            yield f"its {name} are {true_count}, but the manifest says {resources[name]}"
+
+
+_ENTRY = re.compile(r"^\s*(?:\.visible\s+|\.weak\s+)?\.entry\s+([\w$%]+)", re.MULTILINE)
+_TARGET = re.compile(r"^\s*\.target\s+sm_(\w+)", re.MULTILINE)
+
+
+def _check_ptx(data: bytes, row: Row, kernels: dict[int, Row]) -> Iterator[tuple[str | None, str]]:
+    text = data.decode("utf-8", "replace")
+    target = _TARGET.search(text)
+    if target is None:
+        yield None, "it is not PTX: it has no .target"
+        return
+    if target[1] != row["arch"].partition("_")[2]:
+        yield None, f"it is PTX for compute_{target[1]}, but the manifest says {row['arch']}"
+    yield from _check_entries(set(_ENTRY.findall(text)), kernels)

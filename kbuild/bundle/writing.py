@@ -1,0 +1,66 @@
+"""Publishing a bundle: the whole file at once, or the old one stays."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from kbuild.errors import InternalError, ToolchainError
+from kbuild.loader import format
+
+
+def write(path: Path, manifest: dict[str, Any], blobs: Sequence[bytes]) -> format.Parsed:
+    """Write a bundle to `path` and return it as a reader sees it.
+
+    A file that holds these very bytes already is not touched: its mtime says when it last changed. InternalError
+    for a manifest that no reader would take, ToolchainError when the disk refuses.
+    """
+    data = format.dump(manifest, blobs)
+    try:
+        parsed = format.parse(data)
+    except format.BundleError as error:
+        raise InternalError(f"the bundle for {path} would not be readable: {error}") from error
+    try:
+        if not _holds(path, data):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            publish(path, data)
+    except OSError as error:
+        message = f"the bundle {path} cannot be written: {error.strerror or error}"
+        raise ToolchainError(message, help="free some space, or make the folder writable") from error
+    return parsed
+
+
+def publish(path: Path, data: bytes) -> None:
+    """Replace a file by another in one step: a reader, or a crash, sees the old bytes or the new ones."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        with open(temporary, "xb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+        raise
+    _sync_folder(path.parent)
+
+
+def _holds(path: Path, data: bytes) -> bool:
+    try:
+        return path.stat().st_size == len(data) and path.read_bytes() == data
+    except FileNotFoundError:
+        return False
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the new name last through a power cut; a file system that cannot is no reason to fail."""
+    with contextlib.suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
