@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import zipfile
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -61,7 +62,7 @@ def _in_wheel(path: Path) -> list[Found]:
             if any(info.file_size > MAX_BYTES for info in members):
                 raise UsageError(f"{path} holds a bundle larger than {MAX_BYTES} bytes")
             found = [Found(f"{path}/{info.filename}", wheel.read(info)) for info in members]
-    except (zipfile.BadZipFile, OSError, RuntimeError, NotImplementedError, EOFError) as error:
+    except (zipfile.BadZipFile, zlib.error, OSError, RuntimeError, NotImplementedError, EOFError) as error:
         raise UsageError(f"{path} is damaged: {error}", help="build or download it again") from None
     if not found:
         message = f"{path} holds no bundle: it was built without kbuild, or without kernels"
