@@ -59,9 +59,7 @@ def copy(source: Path, target: Path) -> None:
     """Copies a file or the sources in a folder, with the folders above."""
     target.parent.mkdir(parents=True, exist_ok=True)
     if source.is_dir():
-        shutil.copytree(
-            source, target, ignore=shutil.ignore_patterns("__pycache__", "build", "*.egg-info", "*.kbundle")
-        )
+        shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
     else:
         shutil.copy(source, target)
 
