@@ -19,6 +19,7 @@ KIB = 1024
 SMALL_PARAMETER_SPACE = 4096
 LARGE_PARAMETER_SPACE = 32764
 LARGE_PARAMETERS_SINCE: Version = (12, 1)
+JETPACK_5: Version = (11, 4)
 OLDEST_CUDA: Version = (11, 2)
 
 
@@ -338,8 +339,10 @@ def oldest_driver(arch: str, kind: str, cuda: Version, parameter_bytes: int = 0)
     of parameters need 12.1.
     """
     architecture = limits(arch)
-    needs_its_own = kind == "ptx" or (architecture.is_tegra and cuda[0] != 11)
-    oldest = cuda if needs_its_own else (cuda[0], 0)
+    if kind == "cubin" and architecture.is_tegra:
+        oldest = min(cuda, JETPACK_5) if cuda[0] == JETPACK_5[0] else cuda
+    else:
+        oldest = cuda if kind == "ptx" else (cuda[0], 0)
     if parameter_bytes > SMALL_PARAMETER_SPACE:
         oldest = max(oldest, LARGE_PARAMETERS_SINCE)
     return max(oldest, architecture.driver)

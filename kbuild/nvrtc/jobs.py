@@ -1,0 +1,124 @@
+"""A compile job, what may come of it, and the key under which a result is kept.
+
+A key is the digest of one JSON object: what the caller says identifies the text, the options, the architecture and the
+digest of the toolchain's files. `text_key` makes the caller's part from the text itself: without line information the
+`#line` directives do not reach the cubin and stay out of it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from dataclasses import dataclass, field, replace
+
+from kbuild.nvrtc.cache import Cache
+from kbuild.nvrtc.log import LogMessage
+from kbuild.nvrtc.toolchain import Toolchain, command_line
+
+CACHE_KIND = "cubin"
+_FORMAT = 1
+_LINE_DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*line\b.*\n?", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One translation unit for one architecture. `name` is for people, `key_parts` identifies the text for the cache.
+
+    `arch` is `sm_90` for a cubin or `compute_90` for PTX; `options` are the unit's own NVRTC options.
+    """
+
+    name: str
+    source: str
+    arch: str
+    toolchain: Toolchain
+    key_parts: str
+    lineinfo: bool = False
+    options: tuple[str, ...] = ()
+
+    @property
+    def kind(self) -> str:
+        return "cubin" if self.arch.startswith("sm_") else "ptx"
+
+    @property
+    def command_line(self) -> tuple[str, ...]:
+        return command_line(self.toolchain, self.arch, lineinfo=self.lineinfo, options=self.options)
+
+    @property
+    def key(self) -> str:
+        return job_key(self.key_parts, self.arch, self.toolchain, lineinfo=self.lineinfo, options=self.options)
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """A cubin or PTX text. `seconds` is the time inside NVRTC when it was made; 0 when it came out of the cache.
+
+    `spills` are bytes of spill stores and loads by kernel (empty for PTX). Out of the cache come only the messages
+    that point at no line: lines may have moved since.
+    """
+
+    data: bytes
+    messages: tuple[LogMessage, ...] = ()
+    seconds: float = 0.0
+    cached: bool = False
+    spills: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """No result. Either NVRTC refused the text (`messages`, `log`), or the worker `died`, and this says how."""
+
+    messages: tuple[LogMessage, ...]
+    log: str = ""
+    seconds: float = 0.0
+    died: str | None = None
+
+
+Outcome = Compiled | Rejected
+
+
+def text_key(source: str, *, lineinfo: bool = False) -> str:
+    """What identifies a text, for `Job.key_parts`."""
+    text = source if lineinfo else _LINE_DIRECTIVE.sub("", source)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def job_key(
+    key_parts: str, arch: str, toolchain: Toolchain, *, lineinfo: bool = False, options: tuple[str, ...] = ()
+) -> str:
+    """The key of a result in the cache; known before there is a text to compile."""
+    parts = {
+        "format": _FORMAT,
+        "text": key_parts,
+        "options": command_line(toolchain, arch, lineinfo=lineinfo, options=options),
+        "arch": arch,
+        "toolchain": toolchain.digest,
+    }
+    return hashlib.sha256(json.dumps(parts, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+
+
+def lookup(cache: Cache, key: str) -> Compiled | None:
+    """The result that the cache holds, or None."""
+    entry = cache.get(CACHE_KIND, key)
+    if entry is None:
+        return None
+    head, _, data = entry.partition(b"\n")
+    fields = json.loads(head)
+    messages = tuple(LogMessage(**message) for message in fields["messages"])
+    return Compiled(data, messages, cached=True, spills=fields["spills"])
+
+
+def store(cache: Cache, key: str, result: Compiled) -> None:
+    """Puts a fresh result into the cache."""
+    messages = [
+        {"path": None, "line": None, "severity": m.severity, "text": m.text, "kernel": m.kernel}
+        for m in result.messages
+        if m.line is None
+    ]
+    head = json.dumps({"messages": messages, "spills": result.spills}, sort_keys=True)
+    cache.put(CACHE_KIND, key, head.encode() + b"\n" + result.data)
+
+
+def as_cached(result: Compiled) -> Compiled:
+    """The result for another job of the same key in the same run."""
+    return replace(result, seconds=0.0, cached=True)

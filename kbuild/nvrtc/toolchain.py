@@ -1,0 +1,55 @@
+"""A toolchain: one NVRTC library with its builtins, and what it said about itself when it was asked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from kbuild import targets
+
+# Options that only some versions know; discovery asks each library which of them it accepts. `--no-source-include`
+# keeps the current directory out of the include path, `--no-cache` NVRTC from answering out of a cache of its own.
+OPTIONAL_OPTIONS = ("--no-source-include", "--no-cache")
+
+PROGRAM_NAME = "kbuild.cu"
+
+
+@dataclass(frozen=True, slots=True)
+class Toolchain:
+    """`version` as NVRTC says it, `build` with the patch number, `digest` over the bytes of its files.
+
+    `architectures` are the compute capabilities it compiles for (90, without suffixes), `options` those of
+    `OPTIONAL_OPTIONS` that it accepts, `source` where it was found, in words.
+    """
+
+    version: tuple[int, int]
+    build: str
+    library: Path
+    builtins: Path | None
+    digest: str
+    architectures: tuple[int, ...]
+    options: tuple[str, ...] = ()
+    source: str = ""
+
+    def knows(self, arch: str) -> bool:
+        """Whether it compiles for `sm_90a` or `compute_90a`, suffix included."""
+        known = targets.limits(arch)
+        suffix = arch[-1] if arch[-1] in "af" else ""
+        return known.number in self.architectures and self.version >= known.since(suffix)
+
+    def __str__(self) -> str:
+        return f"NVRTC {self.build} ({self.source or self.library})"
+
+
+def command_line(
+    toolchain: Toolchain, arch: str, *, lineinfo: bool = False, options: tuple[str, ...] = ()
+) -> tuple[str, ...]:
+    """The options of one compilation, always in this order; a unit's own ones come first, so that kbuild's win.
+
+    kbuild decides itself which products and sums are fused, hence `-fmad=false`. ptxas's `-v` makes it report spills,
+    which no table of a cubin states; ABI 8 cubins record it in a note, so it is given always.
+    """
+    accepted = tuple(o for o in OPTIONAL_OPTIONS if o in toolchain.options)
+    report = ("--ptxas-options=-v",) if arch.startswith("sm_") else ()
+    lines = ("-lineinfo",) if lineinfo else ()
+    return (*options, f"-arch={arch}", "-std=c++17", "-fmad=false", *accepted, *report, *lines)
