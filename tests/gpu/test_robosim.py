@@ -1,0 +1,18 @@
+"""The sample, installed from its wheel, on a GPU: results right, nothing compiled, nothing loaded but the driver."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+pytestmark = pytest.mark.gpu
+
+# No JIT in the driver, and no cache of it: what runs is the machine code in the wheel.
+NO_JIT = {**os.environ, "CUDA_DISABLE_PTX_JIT": "1", "CUDA_CACHE_DISABLE": "1"}
+
+
+def test_every_result_is_right():
+    done = subprocess.run([sys.executable, "-m", "robosim"], env=NO_JIT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.count(" ok\n") == 5
