@@ -70,6 +70,8 @@ def load(project: Path) -> BuildConfig | None:
     if not path.is_file():
         return None
     text = _read(path)
+    if "kbuild" not in text:  # other projects' files are none of our business, well-formed or not
+        return None
     document = _parse(path, text)
     tool = document.get("tool")
     table = tool.get("kbuild") if isinstance(tool, dict) else None

@@ -1,0 +1,142 @@
+"""`build`: compile a project's kernels, or show one stage of the way."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from kbuild import config, targets
+from kbuild.bundle import pinning
+from kbuild.cli.console import Console
+from kbuild.errors import ExitCode, UsageError
+
+SUMMARY = "compile a project's kernels into a bundle"
+
+DESCRIPTION = """\
+Compiles the kernels of a project for its targets and writes the bundle beside the package's sources, or below -o.
+What is unchanged comes out of the cache. `pip wheel .` and `pip install -e .` do the same on their own.
+
+With --emit nothing is written: the text of one stage goes to stdout, or with -o into files.
+"""
+
+EXAMPLES = """\
+examples:
+  python -m kbuild build                                 this folder's project
+  python -m kbuild build ~/robosim -o out                leave the sources alone
+  python -m kbuild build --target sm_90 --target sm_120  not for all configured targets
+  python -m kbuild build --pin robosim/trusted.py        note the digest that the application trusts
+  python -m kbuild build --emit=cuda --kernel integrate  the CUDA C that a kernel becomes
+  python -m kbuild build --emit=cubin -o out             the machine code, one file a unit and target
+"""
+
+STAGES = ("ir", "cuda", "ptx", "cubin")
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Adds the command's arguments."""
+    add = parser.add_argument
+    add("project", nargs="?", default=".", help="folder with pyproject.toml (default: this folder)", metavar="PROJECT")
+    add("-o", "--output", type=Path, metavar="FOLDER", help="write below FOLDER instead of the source folder")
+    add("--target", action="append", default=[], metavar="TARGET", help="build for TARGET only; may be repeated")
+    add("-j", "--jobs", type=_count, metavar="N", help="compile N things at once (default: all cores)")
+    add("--emit", choices=STAGES, metavar="STAGE", help="show a stage instead: ir, cuda, ptx or cubin")
+    add("--kernel", metavar="NAME", help="with --emit: only this kernel, as `module:name` or `name`")
+    add("--pin", type=Path, metavar="FILE.py", help='write the line DIGEST = "sha256:…" into FILE.py')
+
+
+def run(arguments: argparse.Namespace, console: Console) -> ExitCode:
+    """Builds, or emits."""
+    settings = config.require(Path(arguments.project))
+    if arguments.target:
+        settings = dataclasses.replace(settings, targets=_parsed_targets(arguments.target))
+    if arguments.emit:
+        return _emit(settings, arguments, console)
+    if arguments.kernel:
+        raise UsageError("--kernel goes with --emit: a bundle has all kernels of a project")
+    return _build(settings, arguments, console)
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 on")
+    return int(text)
+
+
+def _parsed_targets(names: list[str]) -> tuple[targets.Target, ...]:
+    return tuple(targets.parse(name) for name in dict.fromkeys(names))
+
+
+def _build(settings: config.BuildConfig, arguments: argparse.Namespace, console: Console) -> ExitCode:
+    from kbuild import pipeline
+
+    if arguments.pin and len(pipeline.bundle_paths(settings)) != 1:
+        raise UsageError("--pin notes one digest, but this project has several packages with kernels")
+    result = pipeline.build(settings, output=arguments.output, progress=console.progress(), jobs=arguments.jobs)
+    for diagnostic in result.diagnostics:
+        console.note(diagnostic.render())
+    if arguments.pin:
+        pinning.pin(arguments.pin, result.bundles[0].digest)
+    if console.as_json:
+        console.result(_object(result))
+        return ExitCode.DONE
+    for bundle in result.bundles:
+        console.line(f"{bundle.path}: {bundle.size} bytes, {bundle.digest}")
+    console.line(
+        f"{len(result.kernels)} kernels for {len(result.targets)} targets: "
+        f"{result.compiled} units compiled, {result.cached} from the cache, {result.seconds:.1f} s"
+    )
+    if arguments.pin:
+        console.line(f"digest noted in {arguments.pin}")
+    return ExitCode.DONE
+
+
+def _object(result: Any) -> dict[str, Any]:
+    bundles = [dataclasses.asdict(bundle) | {"path": str(bundle.path)} for bundle in result.bundles]
+    return {
+        "bundle": bundles[0]["path"],
+        "digest": bundles[0]["digest"],
+        "kernels": list(result.kernels),
+        "targets": [str(getattr(target, "name", target)) for target in result.targets],
+        "compiled": result.compiled,
+        "cached": result.cached,
+        "seconds": result.seconds,
+        "nvrtc_seconds": result.nvrtc_seconds,
+        "lowered": result.lowered,
+        "bundles": bundles,
+    }
+
+
+def _emit(settings: config.BuildConfig, arguments: argparse.Namespace, console: Console) -> ExitCode:
+    from kbuild import pipeline
+
+    stages = pipeline.emit(settings, arguments.emit, kernel=arguments.kernel)
+    if arguments.output:
+        return _emit_files(stages, arguments.output, console)
+    if console.as_json:
+        outputs = [{"name": name, "text": data if isinstance(data, str) else data.hex()} for name, data in stages]
+        console.result({"stage": arguments.emit, "outputs": outputs})
+        return ExitCode.DONE
+    for name, data in stages:
+        if isinstance(data, bytes):
+            raise UsageError(f"{name} is machine code, not text", help="add -o FOLDER to write it into files")
+        console.note(f"--- {name}")
+        console.line(data.rstrip("\n"))
+    return ExitCode.DONE
+
+
+def _emit_files(stages: Iterable[tuple[str, str | bytes]], folder: Path, console: Console) -> ExitCode:
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = []
+    for name, data in stages:
+        path = folder / name.replace("/", "_").replace(":", ".")
+        path.write_bytes(data.encode() if isinstance(data, str) else data)
+        paths.append(str(path))
+    if console.as_json:
+        console.result({"files": paths})
+    else:
+        sys.stdout.writelines(f"{path}\n" for path in paths)
+    return ExitCode.DONE

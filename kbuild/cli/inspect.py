@@ -1,0 +1,109 @@
+"""`inspect`: what is in a bundle."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from kbuild import bundle, targets
+from kbuild.cli.console import Console
+from kbuild.errors import ExitCode, UsageError
+from kbuild.loader import format
+
+SUMMARY = "show what a bundle holds"
+
+DESCRIPTION = """\
+Shows the kernels of a bundle with the layout of their parameters, and its cubins: for which target, made by which
+toolchain, loaded by which driver, how large, with how many registers. Nothing is imported and no GPU is needed.
+
+SOURCE is a wheel, a .kbundle file, the name of an installed package, or a project folder.
+"""
+
+EXAMPLES = """\
+examples:
+  python -m kbuild inspect dist/robosim-1.0-py3-none-any.whl
+  python -m kbuild inspect robosim                                 the installed package
+  python -m kbuild inspect . --json | jq '.cubins[].target'
+  python -m kbuild inspect new.whl --compare old.whl               what changed?
+
+With --json a SOURCE that holds several bundles gives {"bundles": [...]}, one object each.
+"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Adds the command's arguments."""
+    add = parser.add_argument
+    add("source", nargs="?", default=".", metavar="SOURCE", help="wheel, .kbundle, package or project (default: .)")
+    add("--compare", metavar="OTHER", help="show only what differs from the bundle in OTHER, the older one")
+
+
+def run(arguments: argparse.Namespace, console: Console) -> ExitCode:
+    """Shows a bundle, or two side by side."""
+    found = [(one.label, format.parse(one.data)) for one in bundle.locate(arguments.source)]
+    if arguments.compare:
+        return _compare(found, arguments, console)
+    if console.as_json:
+        objects = [bundle.summary(parsed) for _, parsed in found]
+        console.result(objects[0] if len(objects) == 1 else {"bundles": objects})
+        return ExitCode.DONE
+    for label, parsed in found:
+        _show(label, parsed, console)
+    return ExitCode.DONE
+
+
+def _compare(found: list[tuple[str, format.Parsed]], arguments: argparse.Namespace, console: Console) -> ExitCode:
+    older = bundle.locate(arguments.compare)
+    if len(found) != 1 or len(older) != 1:
+        raise UsageError("--compare wants one bundle on each side", help="name the .kbundle files")
+    differences = bundle.compare(format.parse(older[0].data), found[0][1])
+    if console.as_json:
+        console.result({"differences": [difference.to_json() for difference in differences]})
+    else:
+        console.line("\n".join(map(str, differences)) or "no difference")
+    return ExitCode.DONE
+
+
+def _show(label: str, parsed: format.Parsed, console: Console) -> None:
+    manifest = parsed.manifest
+    console.line(f"{label}\n{parsed.digest}\nformat {manifest['format']}, made by {manifest['generator']}\n")
+    for kernel in manifest["kernels"]:
+        title = f"{kernel['name']}: tid() of {kernel['ndim']}, {kernel['block_dim']} threads a block"
+        rows = [(row["name"], row["type"], row["offset"], row["size"]) for row in kernel["parameters"]]
+        console.table(title, ("parameter", "type", "offset", "size"), rows)
+    console.table("cubins", _CUBIN_HEADERS, [_cubin(row, manifest) for row in manifest["cubins"]])
+    resources = [row for cubin in manifest["cubins"] for row in _resources(cubin, manifest)]
+    console.table("resources", ("kernel", "target", "registers", "shared", "local", "spills"), resources)
+
+
+_CUBIN_HEADERS = ("target", "code", "unit", "kernels", "toolchain", "loads on", "size", "stored")
+
+
+def _cubin(row: dict[str, Any], manifest: dict[str, Any]) -> tuple[object, ...]:
+    blob = manifest["blobs"][row["blob"]]
+    kernels = len(row["kernels"])
+    code = row["arch"] + (" (PTX)" if row["kind"] == "ptx" else "")
+    toolchain = f"NVRTC {row['toolchain']}"
+    return row["target"], code, row["unit"], kernels, toolchain, _driver(row), blob["size"], blob["stored"]
+
+
+def _driver(row: dict[str, Any]) -> str:
+    """The oldest driver in words; a newer kbuild may have made the bundle, for an architecture unknown here."""
+    version = (row["driver"][0], row["driver"][1])
+    try:
+        return targets.driver_label(row["arch"], version)
+    except UsageError:
+        return f"a driver for CUDA {version[0]}.{version[1]}"
+
+
+def _resources(cubin: dict[str, Any], manifest: dict[str, Any]) -> list[tuple[object, ...]]:
+    return [
+        (
+            manifest["kernels"][row["kernel"]]["name"],
+            cubin["target"],
+            row["registers"],
+            row["shared"],
+            row["local"],
+            row["spills"],
+        )
+        for row in cubin["resources"]
+    ]
