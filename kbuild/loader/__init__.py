@@ -1,0 +1,47 @@
+"""The runtime: opens bundles, picks the code for a GPU, launches. Python standard library only, Python 3.8 or newer.
+
+    from kbuild import loader
+    bundle = loader.open("robosim")
+    bundle["robosim.kernels:integrate"].launch(dim=n, args=(pos, vel, (0.0, -9.81, 0.0), 1 / 60))
+
+Names are resolved when first used, so that a start pays for what it needs.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .bundle import Bundle as Bundle
+    from .bundle import explain as explain
+    from .bundle import open as open
+    from .errors import BundleError as BundleError
+    from .errors import DriverError as DriverError
+    from .errors import LaunchError as LaunchError
+    from .errors import LoaderError as LoaderError
+    from .errors import StaleBundle as StaleBundle
+
+_HOMES = {
+    "Bundle": "bundle",
+    "BundleError": "errors",
+    "DriverError": "errors",
+    "LaunchError": "errors",
+    "LoaderError": "errors",
+    "StaleBundle": "errors",
+    "explain": "bundle",
+    "open": "bundle",
+}
+__all__ = tuple(_HOMES)  # noqa: PLE0605
+
+
+def __getattr__(name: str) -> object:
+    from importlib import import_module
+
+    home = _HOMES.get(name)
+    if home is not None:
+        value = getattr(import_module("." + home, __name__), name)
+    elif name in ("errors", "format", "providers"):  # modules that callers name after `import kbuild.loader`
+        value = import_module("." + name, __name__)
+    else:
+        raise AttributeError("module %r has no attribute %r" % (__name__, name))
+    globals()[name] = value
+    return value

@@ -1,0 +1,102 @@
+"""`python -m kbuild.loader doctor [PACKAGE|PATH]` and `verify PACKAGE|PATH`: the machine in the field, without a compiler.
+
+Exit codes: 0 done; 1 the bundle is damaged, or holds nothing for a GPU here; 2 usage, or no such bundle; 3 no usable
+driver or GPU.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+
+from . import context, driver
+from .bundle import Bundle, describe_device, explain
+from .bundle import open as open_bundle
+from .errors import BundleError, DriverError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+DONE, DAMAGED, USAGE, MACHINE = 0, 1, 2, 3
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Runs a command; returns the exit code."""
+    options = _parser().parse_args(arguments)
+    try:
+        bundle = open_bundle(options.bundle) if options.bundle else None
+    except BundleError as error:
+        return _fail(options, str(error), USAGE)
+    code, answer, lines = options.command(bundle)
+    print(json.dumps(answer, indent=2) if options.json else "\n".join(lines))
+    return int(code)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m kbuild.loader", description="Looks after bundles where they run.")
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    about_doctor = "the GPUs of this machine, and what each kernel of a bundle would load on them"
+    about_verify = "checks every byte of a bundle, and each cubin's own tables against its manifest"
+    for name, command, about in (("doctor", _doctor, about_doctor), ("verify", _verify, about_verify)):
+        sub = commands.add_parser(name, help=about, description=about)
+        sub.add_argument("bundle", metavar="PACKAGE|PATH", nargs="?" if name == "doctor" else None)
+        sub.add_argument("--json", action="store_true", help="print one JSON object")
+        sub.set_defaults(command=command)
+    return parser
+
+
+def _fail(options: Any, message: str, code: int) -> int:
+    if options.json:
+        print(json.dumps({"error": message}))
+    else:
+        print("error: " + message, file=sys.stderr)
+    return code
+
+
+def _verify(bundle: Bundle) -> tuple[int, dict[str, Any], list[str]]:
+    answer = {"bundle": bundle.label, "digest": bundle.digest, "kernels": len(bundle), "problem": None}
+    try:
+        bundle.verify()
+    except BundleError as error:
+        return DAMAGED, dict(answer, problem=str(error)), ["%s: %s" % (bundle.label, error)]
+    said = "%s: %d kernels, %d cubins, all as the manifest says\n  %s"
+    return DONE, answer, [said % (bundle.label, len(bundle), len(bundle.manifest["cubins"]), bundle.digest)]
+
+
+def _doctor(bundle: Bundle | None) -> tuple[int, dict[str, Any], list[str]]:
+    answer: dict[str, Any] = {"driver": None, "devices": [], "bundle": bundle and bundle.label, "problem": None}
+    try:
+        devices = context.devices()
+    except DriverError as error:
+        return MACHINE, dict(answer, problem=str(error)), [str(error), *_holdings(bundle)]
+    answer["driver"] = "%d.%d" % driver.get().version
+    lines = ["driver for CUDA %s" % answer["driver"]]
+    code = DONE
+    for device in devices:
+        units = explain(bundle, device) if bundle is not None else []
+        answer["devices"].append({"device": str(device), "name": device.name, "arch": device.arch, "units": units})
+        lines.append("%s: %s" % (device, describe_device(device)))
+        for unit in units:
+            lines += _describe_unit(unit)
+            code = code if unit["kind"] else DAMAGED
+    return code, answer, lines
+
+
+def _describe_unit(unit: dict[str, Any]) -> list[str]:
+    if unit["kind"]:
+        found = "%s, %s for %s by CUDA %s" % (unit["target"], unit["kind"], unit["arch"], unit["toolchain"])
+        return ["  %s (%d kernels): %s" % (unit["unit"], len(unit["kernels"]), found)]
+    lines = ["  %s (%d kernels): nothing fits" % (unit["unit"], len(unit["kernels"]))]
+    return lines + ["    %s: %s" % tuple(refusal) for refusal in unit["refusals"]]
+
+
+def _holdings(bundle: Bundle | None) -> list[str]:
+    if bundle is None:
+        return []
+    return ["%s holds %d kernels for %s" % (bundle.label, len(bundle), ", ".join(bundle.manifest["targets"]))]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,199 @@
+"""An opened bundle: its kernels by name, and its code on the GPUs of this machine.
+
+Opening reads and checks the manifest. Code is decompressed, checked and loaded at the first launch of a kernel that it
+holds, once a unit and device.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+
+from . import abi, context, driver, finder, format, select, sources
+from .errors import BundleError, DriverError, LaunchError, did_you_mean
+from .kernel import BundleKernel
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    Row = dict[str, Any]
+
+__all__ = ("Bundle", "explain", "open")
+
+
+class Bundle:
+    """The kernels of a package, compiled. `bundle["robosim.kernels:integrate"].launch(dim=n, args=(…))`.
+
+    `digest` identifies the content; `kernels` are the names; `manifest` is all that the bundle says about itself.
+    """
+
+    def __init__(self, parsed: format.Parsed, label: str, allow_ptx: bool = False) -> None:
+        self.parsed, self.label, self.allow_ptx = parsed, label, allow_ptx
+        self.manifest: Row = parsed.manifest
+        self.kernels: tuple[str, ...] = tuple(row["name"] for row in self.manifest["kernels"])
+        self.structs = abi.parse_structs(self.manifest["structs"])
+        self._index = {name: i for i, name in enumerate(self.kernels)}
+        self._made: dict[int, BundleKernel] = {}
+        self._modules: dict[tuple[int, int], int] = {}  # (blob, device) → CUmodule
+        self._lock = threading.RLock()
+        self._is_fresh = self.manifest["sources"] is None
+
+    @property
+    def digest(self) -> str:
+        """`sha256:…` over the manifest and the raw cubins; what `open(…, digest=…)` compares."""
+        return self.parsed.digest
+
+    def __getitem__(self, name: str) -> BundleKernel:
+        index = self._index.get(name)
+        if index is None:
+            message = "%s has no kernel %r%s; it holds %s"
+            raise LaunchError(
+                message % (self, name, did_you_mean(name, self.kernels), ", ".join(self.kernels) or "none")
+            )
+        return self.kernel(index)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.kernels)
+
+    def __len__(self) -> int:
+        return len(self.kernels)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._index
+
+    def __str__(self) -> str:
+        return "the bundle of package %r (%s)" % (self.manifest["package"], self.label)
+
+    def kernel(self, index: int) -> BundleKernel:
+        """The kernel at an index of the manifest's table; the same object every time."""
+        made = self._made.get(index)
+        if made is None:
+            made = self._made.setdefault(index, BundleKernel(self, index))
+        return made
+
+    def verify(self) -> None:
+        """Checks every cubin: both digests, and its own tables against the manifest. Raises BundleError."""
+        for row in self.manifest["cubins"]:
+            data = self.parsed.blob(row["blob"])
+            if row["kind"] == "cubin":
+                self._verify_cubin(row, data)
+
+    def _verify_cubin(self, row: Row, data: bytes) -> None:
+        from . import cubin  # reading ELF tables is no part of a start
+
+        try:
+            tables = cubin.read(data)
+        except cubin.CubinError as error:
+            raise BundleError("the cubin of %s for %s: %s" % (row["unit"], row["target"], error)) from None
+        for index in row["kernels"]:
+            kernel = self.manifest["kernels"][index]
+            found = tables.kernels.get(kernel["entry"])
+            # The launch header is the first parameter of the entry; the manifest lists the kernel's own.
+            wanted = tuple((p["offset"], p["size"]) for p in kernel["parameters"])
+            if found is None or found.parameters[1:] != wanted:
+                message = "the cubin of %s for %s does not hold the kernel %s as the manifest describes it"
+                raise BundleError(message % (row["unit"], row["target"], kernel["name"]))
+
+    def check_sources(self) -> None:
+        """Once, at a first launch: raises StaleBundle when an editable install's sources have changed."""
+        if not self._is_fresh:
+            sources.check(self.manifest)
+            self._is_fresh = True
+
+    def function(self, index: int, device: context.Device) -> int:
+        """The driver's handle of a kernel on a device. Raises BundleError when nothing here runs there."""
+        kernel = self.manifest["kernels"][index]
+        rows = self._rows(index)
+        attempts: list[tuple[int, str]] = []
+        with self._lock, device.current():
+            selection = select.candidates(device, rows, self.allow_ptx)
+            for i in selection.order:
+                try:
+                    module = self._module(rows[i], device)
+                except DriverError as error:
+                    if error.code not in driver.NO_BINARY:
+                        raise
+                    attempts.append((i, error.name))
+                    continue
+                entry = kernel["entry"].encode()
+                return driver.get().query("cuModuleGetFunction", module, entry, about=kernel["name"])
+        raise BundleError(self._no_code(kernel["name"], device, rows, attempts + selection.refusals))
+
+    def _rows(self, index: int) -> list[Row]:
+        return [row for row in self.manifest["cubins"] if index in row["kernels"]]
+
+    def _module(self, row: Row, device: context.Device) -> int:
+        key = (row["blob"], device.ordinal)
+        module = self._modules.get(key)
+        if module is None:
+            data = self.parsed.blob(row["blob"])
+            if row["kind"] == "ptx":
+                data += b"\0"
+            about = "%s for %s on %s (%s)" % (row["unit"], row["target"], device, device.name)
+            module = self._modules[key] = driver.get().query("cuModuleLoadData", data, about=about)
+        return module
+
+    def _no_code(self, name: str, device: context.Device, rows: list[Row], reasons: list[tuple[int, str]]) -> str:
+        lines = ["%s: nothing in %s runs on %s" % (name, self, describe_device(device))]
+        lines += ["  %s (%s): %s" % (rows[i]["target"], rows[i]["toolchain"], reason) for i, reason in reasons]
+        targets = [*self.manifest["targets"], "sm_%d%d" % (device.major, device.minor)]
+        listed = ", ".join('"%s"' % target for target in targets)
+        lines.append("  help: rebuild the package with [tool.kbuild] targets = [%s]" % listed)
+        if any(row["kind"] == "ptx" for row in rows) and not self.allow_ptx:
+            lines.append(
+                "  help: or allow its PTX to be compiled here: loader.open(…, allow_ptx=True), KBUILD_ALLOW_PTX=1"
+            )
+        return "\n".join(lines)
+
+
+def open(name: str | os.PathLike[str], digest: str | None = None, allow_ptx: bool | None = None) -> Bundle:
+    """The bundle of an installed package (not imported for it), of a folder, or in a `.kbundle` file.
+
+    `digest` ("sha256:…") names the only content that is accepted. `allow_ptx` lets the driver compile PTX where no
+    cubin fits; the default is what KBUILD_ALLOW_PTX=1 says. Raises BundleError.
+    """
+    label, data = finder.locate(os.fspath(name))
+    return from_bytes(data, label, digest, allow_ptx)
+
+
+def from_bytes(data: bytes, label: str, digest: str | None = None, allow_ptx: bool | None = None) -> Bundle:
+    """A bundle that is in memory; `label` says in messages where it came from. See `open`."""
+    try:
+        parsed = format.parse(data, lazy=True)
+    except BundleError as error:
+        raise BundleError("%s: %s\n  help: reinstall the package" % (label, error)) from None
+    if digest is not None and parsed.digest != digest:
+        raise BundleError(
+            "%s is not the bundle that is trusted: its digest is %s, not %s" % (label, parsed.digest, digest)
+        )
+    if allow_ptx is None:
+        allow_ptx = os.environ.get("KBUILD_ALLOW_PTX") == "1"
+    return Bundle(parsed, label, allow_ptx)
+
+
+def describe_device(device: Any) -> str:
+    """`NVIDIA H200 (sm_90, driver for CUDA 13.0)`."""
+    return "%s (sm_%d%d, driver for CUDA %d.%d)" % (device.name, device.major, device.minor, *device.driver)
+
+
+def explain(bundle: Bundle, device: Any) -> list[Row]:
+    """What a GPU would load for each unit: nothing is loaded, and the GPU need not be here.
+
+    `device` has `name`, `major`, `minor` and `driver` (select.Device or kb.Device). Each row: `unit`, `kernels`, `target`,
+    `arch`, `toolchain`, `kind` (None where nothing fits) and `refusals`, a list of (target, reason).
+    """
+    units: dict[tuple[str, tuple[int, ...]], list[Row]] = {}
+    for row in bundle.manifest["cubins"]:
+        units.setdefault((row["unit"], tuple(row["kernels"])), []).append(row)
+    return [_explain_unit(bundle, device, unit, rows) for (unit, _), rows in units.items()]
+
+
+def _explain_unit(bundle: Bundle, device: Any, unit: str, rows: list[Row]) -> Row:
+    selection = select.candidates(device, rows, bundle.allow_ptx)
+    best: Row = rows[selection.order[0]] if selection.order else {}
+    answer: Row = {"unit": unit, "kernels": [bundle.kernels[i] for i in rows[0]["kernels"]]}
+    answer.update({key: best.get(key) for key in ("target", "arch", "toolchain", "kind")})
+    answer["refusals"] = [(rows[i]["target"], reason) for i, reason in selection.refusals]
+    return answer

@@ -1,0 +1,181 @@
+"""The GPUs of this machine, and their primary contexts.
+
+A device's primary context is retained once, the one that the CUDA runtime and every library above it use too. A thread
+without a context gets it and keeps it, as with the runtime; a thread with another one gets its own back.
+"""
+
+from __future__ import annotations
+
+import threading
+from ctypes import byref, c_int, create_string_buffer
+
+from . import driver, select
+from .errors import DriverError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+__all__ = ("Device", "get_devices", "synchronize")
+
+_COMPUTE_MAJOR, _COMPUTE_MINOR = 75, 76  # CUdevice_attribute
+_POINTER_DEVICE_ORDINAL = 9  # CUpointer_attribute
+_lock = threading.RLock()
+_devices: list[Device] | None = None
+
+
+class Device(select.Device):
+    """One GPU: `str(device)` is `cuda:0`; `name`, compute capability `major`.`minor`, `driver` (its CUDA version)."""
+
+    def __init__(self, ordinal: int) -> None:
+        cuda = driver.get()
+        handle, name = c_int(), create_string_buffer(256)
+        cuda.call("cuDeviceGet", handle, ordinal)
+        cuda.call("cuDeviceGetName", name, 256, handle)
+        self.ordinal, self.handle = ordinal, handle.value
+        major, minor = self._attribute(_COMPUTE_MAJOR), self._attribute(_COMPUTE_MINOR)
+        super().__init__(name.value.decode("utf-8", "replace"), major, minor, cuda.version)
+        self._context: int | None = None
+
+    def _attribute(self, which: int) -> int:
+        value = c_int()
+        driver.get().call("cuDeviceGetAttribute", value, which, self.handle, about="cuda:%d" % self.ordinal)
+        return value.value
+
+    @property
+    def arch(self) -> str:
+        """`sm_90`."""
+        return "sm_%d%d" % (self.major, self.minor)
+
+    @property
+    def context(self) -> int:
+        """Handle of the primary context, retained at the first use."""
+        if self._context is None:
+            with _lock:
+                if self._context is None:
+                    self._context = driver.get().query("cuDevicePrimaryCtxRetain", self.handle, about=str(self))
+        return self._context
+
+    def current(self) -> Current:
+        """`with device.current():` makes the primary context current for some driver calls."""
+        return Current(self)
+
+    def __str__(self) -> str:
+        return "cuda:%d" % self.ordinal
+
+    def __repr__(self) -> str:
+        return "<kb.Device %s: %s, %s>" % (self, self.name, self.arch)
+
+
+class Current:
+    """Makes a device's primary context current in this thread."""
+
+    __slots__ = ("context", "pushed")
+
+    def __init__(self, device: Device) -> None:
+        self.context, self.pushed = device.context, False
+
+    def __enter__(self) -> None:
+        cuda = driver.get()
+        present = cuda.query("cuCtxGetCurrent")
+        if not present:
+            cuda.call("cuCtxSetCurrent", self.context)
+        elif present != self.context:
+            cuda.call("cuCtxPushCurrent_v2", self.context)
+            self.pushed = True
+
+    def __exit__(self, *_: object) -> None:
+        if self.pushed:
+            driver.get().query("cuCtxPopCurrent_v2")
+
+
+def devices() -> list[Device]:
+    """All GPUs. Raises DriverError when there is no driver, or no GPU."""
+    global _devices
+    if _devices is None:
+        with _lock:
+            if _devices is None:
+                count = c_int()
+                driver.get().call("cuDeviceGetCount", count)
+                _devices = [Device(i) for i in range(count.value)]
+    if not _devices:
+        raise driver.get().error("cuDeviceGetCount", 100)
+    return _devices
+
+
+def get_devices() -> list[Device]:
+    """The GPUs that kernels can run on; empty where there is no driver or no GPU."""
+    try:
+        return list(devices())
+    except DriverError as error:
+        if error.code == 100 or error.name == driver.NO_DRIVER:
+            return []
+        raise
+
+
+def get_device(spec: object = None) -> Device:
+    """The device that `None` (the first), a number, `cuda`, `cuda:1` or a Device stands for."""
+    if isinstance(spec, Device):
+        return spec
+    ordinal = _ordinal(spec)
+    known = devices()
+    if not 0 <= ordinal < len(known):
+        raise DriverError("there is no device %r: this machine has %s" % (spec, ", ".join(map(repr, known))), code=101)
+    return known[ordinal]
+
+
+def _ordinal(spec: object) -> int:
+    if spec is None or spec == "cuda":
+        return 0
+    if isinstance(spec, int) and not isinstance(spec, bool):
+        return spec
+    if isinstance(spec, str) and spec.startswith("cuda:") and spec[5:].isdigit():
+        return int(spec[5:])
+    raise DriverError("a device is 'cuda:0', a number or a kb.Device, not %r" % (spec,), code=101)
+
+
+def device_of(ptr: int) -> Device:
+    """The device that an address belongs to. Raises DriverError when it is no device memory."""
+    ordinal = c_int()
+    cuda = driver.get()
+    with get_device().current():
+        cuda.call("cuPointerGetAttribute", byref(ordinal), _POINTER_DEVICE_ORDINAL, ptr, about="address 0x%x" % ptr)
+    return get_device(ordinal.value)
+
+
+def synchronize(device: Any = None) -> None:
+    """Waits until a GPU (the first, unless named) has done everything that was launched on it."""
+    gpu = get_device(device)
+    with gpu.current():
+        driver.get().call("cuCtxSynchronize", about=str(gpu))
+
+
+def wait_for_stream(device: Device, producer: int, consumer: int) -> None:
+    """Makes what follows on stream `consumer` wait for what stands on stream `producer` now, without blocking here."""
+    cuda = driver.get()
+    with device.current():
+        event = cuda.query("cuEventCreate", 2)  # without timing: cheaper, and allowed in captures
+        try:
+            cuda.call("cuEventRecord", event, producer, about="stream 0x%x" % producer)
+            cuda.call("cuStreamWaitEvent", consumer, event, 0, about="stream 0x%x" % consumer)
+        finally:
+            cuda.call("cuEventDestroy_v2", event)
+
+
+def stream_handle(stream: object) -> int:
+    """The driver's handle of None (the default stream), a number, or a stream object of any library."""
+    if stream is None:
+        return 0
+    if isinstance(stream, int):
+        return stream
+    protocol = getattr(stream, "__cuda_stream__", None)
+    if protocol is not None:
+        return int((protocol() if callable(protocol) else protocol)[1])
+    for name in ("cuda_stream", "handle", "ptr"):
+        handle = getattr(stream, name, None)
+        if handle is not None:
+            return int(handle)
+    raise TypeError(
+        "stream wants None, a handle, or an object with __cuda_stream__, .cuda_stream, .handle or .ptr; got %r"
+        % (stream,)
+    )

@@ -1,0 +1,209 @@
+"""The CUDA driver through ctypes: the few functions the loader needs, and errors that say what to do.
+
+`get()` opens `libcuda.so.1` at its first call and never again; importing this module opens nothing. Every call goes
+through `Driver.call`, which raises DriverError; only a launch calls the library directly (`Driver.invoke`).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import struct
+import threading
+from ctypes import POINTER, c_char_p, c_int, c_size_t, c_ubyte, c_uint, c_uint64, c_void_p
+
+from .errors import DriverError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+LIBRARIES = ("libcuda.so.1", "/usr/lib/wsl/lib/libcuda.so.1")
+
+NO_DRIVER = "NO_DRIVER"  # name of the error where there is no library to ask
+NO_BINARY = (209, 218, 222)  # no binary for this GPU, invalid PTX, PTX of a newer toolkit: another cubin may do
+WRONG_CONTEXT = (201, 400)
+
+_PTR, _OUT = c_uint64, POINTER(c_uint64)
+_SIGNATURES: dict[str, tuple[Any, ...]] = {
+    "cuInit": (c_uint,),
+    "cuDriverGetVersion": (POINTER(c_int),),
+    "cuGetErrorName": (c_int, POINTER(c_char_p)),
+    "cuGetErrorString": (c_int, POINTER(c_char_p)),
+    "cuDeviceGetCount": (POINTER(c_int),),
+    "cuDeviceGet": (POINTER(c_int), c_int),
+    "cuDeviceGetName": (c_char_p, c_int, c_int),
+    "cuDeviceGetAttribute": (POINTER(c_int), c_int, c_int),
+    "cuDevicePrimaryCtxRetain": (_OUT, c_int),
+    "cuCtxGetCurrent": (_OUT,),
+    "cuCtxSetCurrent": (_PTR,),
+    "cuCtxPushCurrent_v2": (_PTR,),
+    "cuCtxPopCurrent_v2": (_OUT,),
+    "cuCtxSynchronize": (),
+    "cuModuleLoadData": (_OUT, c_char_p),
+    "cuModuleGetFunction": (_OUT, _PTR, c_char_p),
+    "cuMemAlloc_v2": (_OUT, c_size_t),
+    "cuMemFree_v2": (_PTR,),
+    "cuMemGetInfo_v2": (POINTER(c_size_t), POINTER(c_size_t)),
+    "cuMemcpyHtoD_v2": (_PTR, c_void_p, c_size_t),
+    "cuMemcpyDtoH_v2": (c_void_p, _PTR, c_size_t),
+    "cuMemcpyDtoD_v2": (_PTR, _PTR, c_size_t),
+    "cuMemsetD8_v2": (_PTR, c_ubyte, c_size_t),
+    "cuPointerGetAttribute": (c_void_p, c_int, _PTR),
+    "cuEventCreate": (_OUT, c_uint),
+    "cuEventRecord": (_PTR, _PTR),
+    "cuStreamWaitEvent": (_PTR, _PTR, c_uint),
+    "cuEventDestroy_v2": (_PTR,),
+}
+
+_REMEDIES = {
+    1: "an argument is out of the driver's range; for a launch, check block_dim and the size of the parameters",
+    2: "free arrays that are no longer used, or make them smaller; `nvidia-smi` shows who holds the memory",
+    3: "the driver was not initialised in this process; if it was forked, start it with the 'spawn' method",
+    4: "the driver is shutting down: launch before the interpreter exits",
+    34: "this is the stub library of the CUDA toolkit, not the driver: remove it from LD_LIBRARY_PATH",
+    35: "the driver is too old: install a newer one",
+    100: "no CUDA GPU is visible: check `nvidia-smi` and CUDA_VISIBLE_DEVICES; in a container, pass the GPU in",
+    101: "there is no such GPU: kb.get_devices() lists them",
+    200: "the code object is damaged: rebuild or reinstall the package",
+    201: "no context of this GPU is current",
+    209: "the bundle's code does not fit this GPU: add the GPU to `targets` in [tool.kbuild] and rebuild",
+    218: "the PTX is not valid for this driver: add the GPU itself to `targets` in [tool.kbuild] and rebuild",
+    222: "the PTX is newer than this driver: update the driver, or pin an older toolkit as in `sm_90@12.4`",
+    304: "the operating system refused: check the limits of this process",
+    400: "a handle is not valid here: is the stream one of this GPU, and still open?",
+    500: "the code holds no such name: the bundle is damaged, rebuild it",
+    700: "a kernel read or wrote outside its arrays; the process must restart. `compute-sanitizer python …` finds where",
+    701: "the block is too large for the kernel's registers: launch with a smaller block_dim",
+    702: "a kernel ran past the display watchdog's limit: launch less at a time",
+    710: "an assert in a kernel failed; the process must restart",
+    715: "the GPU met an instruction it does not know; the process must restart",
+    716: "a kernel used an address that is not aligned to its type; check ptr and strides of foreign arrays",
+    717: "a kernel used an address of the wrong kind; the process must restart",
+    718: "a kernel's program counter left its code; the process must restart",
+    719: "a kernel failed and the GPU's context is lost; the process must restart. `compute-sanitizer python …` finds it",
+    802: "the GPU's system is not ready: is the fabric manager (or MPS) running?",
+    803: "the driver's library and its kernel module differ in version: restart the machine after a driver update",
+    804: "the driver library is newer than the driver supports on this GPU: remove the compatibility package (cuda-compat)",
+    900: "the stream is being captured into a graph, and this call cannot be: do it before the capture",
+    999: "the driver gives no reason; `dmesg | grep -i nvrm` may",
+}
+
+
+class Driver:
+    """The opened library. `version` is (major, minor) of CUDA; `invoke(config, function, params, None)` launches."""
+
+    def __init__(self, library: ctypes.CDLL) -> None:
+        self.library = library
+        for name, arguments in _SIGNATURES.items():
+            try:
+                getattr(library, name).argtypes = arguments
+            except AttributeError:
+                raise DriverError("the CUDA driver has no %s: it is too old, 11.4 is needed" % name, name) from None
+        version = c_int()
+        self.call("cuDriverGetVersion", version)
+        self.version = (version.value // 1000, version.value % 1000 // 10)
+        self.call("cuInit", 0)
+        self.invoke = _launcher(library)
+
+    def call(self, name: str, *args: Any, about: str = "") -> None:
+        """Calls the driver; DriverError when it refuses. `about` names the kernel or the device in the message."""
+        status = getattr(self.library, name)(*args)
+        if status:
+            raise self.error(name, status, about)
+
+    def error(self, call: str, code: int, about: str = "") -> DriverError:
+        """The error for a call's status: name, text, subject and remedy."""
+        name, text = self._say("cuGetErrorName", code), self._say("cuGetErrorString", code)
+        name = name or "CUDA_ERROR_%d" % code
+        message = "%s%s failed: %s (%d)" % (about + ": " if about else "", call, name, code)
+        message += ", %s" % text if text else ""
+        remedy = _REMEDIES.get(code)
+        return DriverError(message + ("\n  help: " + remedy if remedy else ""), call, code, name)
+
+    def _say(self, function: str, code: int) -> str:
+        text = c_char_p()
+        getattr(self.library, function)(code, text)
+        return text.value.decode("utf-8", "replace") if text.value else ""
+
+    def query(self, name: str, *args: Any, about: str = "") -> int:
+        """Calls a function whose first argument receives a handle or an address, and returns that."""
+        result = c_uint64()
+        self.call(name, result, *args, about=about)
+        return result.value
+
+
+def _launcher(library: ctypes.CDLL) -> Callable[..., int]:
+    """`invoke(config, function, params, None)`: cuLaunchKernelEx, or its older sister behind the same arguments.
+
+    A fresh function object without declared arguments: all four are ready-made ctypes objects, and are passed as such.
+    """
+    try:
+        return library["cuLaunchKernelEx"]
+    except AttributeError:
+        plain = library["cuLaunchKernel"]
+
+    def invoke(config: c_void_p, function: c_void_p, params: c_void_p, extra: None) -> int:
+        *sizes, stream = struct.unpack("<7I4xQ", ctypes.string_at(config, 40))
+        status: int = plain(function, *map(c_uint, sizes), c_void_p(stream), params, extra)
+        return status
+
+    return invoke
+
+
+_driver: Driver | None = None
+_lock = threading.Lock()
+_forked = False
+_fork_hooks: list[Callable[[], None]] = []
+
+
+def get() -> Driver:
+    """The driver, opened at the first call. Raises DriverError when there is none, or after a fork."""
+    if _forked:
+        raise DriverError(
+            "this process was forked after its parent had started CUDA, which cannot work in both\n"
+            "  help: start workers with multiprocessing.set_start_method('spawn'), or use the GPU in the workers only",
+            code=3,
+        )
+    return _driver or _open()
+
+
+def _open() -> Driver:
+    global _driver
+    with _lock:
+        if _driver is None:
+            _driver = Driver(_load())
+            os.register_at_fork(after_in_child=_after_fork)
+    return _driver
+
+
+def _load() -> ctypes.CDLL:
+    reasons = []
+    for path in LIBRARIES:
+        try:
+            return ctypes.CDLL(path)
+        except OSError as error:
+            reasons.append(str(error))
+    raise DriverError(
+        "no CUDA driver on this machine: %s\n  help: install the NVIDIA driver; in a container, start it with the GPU "
+        "(docker run --gpus all). A CUDA toolkit is not needed" % "; ".join(reasons),
+        name=NO_DRIVER,
+    )
+
+
+def on_fork(hook: Callable[[], None]) -> None:
+    """Calls `hook` in a forked child once the driver is in use, so that caches of handles can be dropped."""
+    _fork_hooks.append(hook)
+
+
+def _after_fork() -> None:
+    global _forked
+    _forked = True
+    for hook in _fork_hooks:
+        hook()
+
+
+def is_usable() -> bool:
+    """Whether the driver is open and belongs to this process."""
+    return _driver is not None and not _forked

@@ -1,0 +1,138 @@
+"""The quick launch: a function written for one kernel's parameters and one device.
+
+It unpacks the arguments, compares each array's key, packs everything with one `Struct` and calls the driver. Whatever is
+not exactly as expected raises, and the thorough launch takes over and says why. `struct` itself refuses a float for an
+integer, a number out of range and what is no number; the rest is compared here. What is written for
+`integrate(pos: array1[vec3[float32]], gravity: vec3[float32], dt: float32)`:
+
+    def launch(dim, args=(), stream=None, device=None, block_dim=None):
+        try:
+            head, header = geometries[block_dim][dim]
+            if device not in devices: raise Unexpected
+            a0, a1, a2 = args
+            if a0._key is not key0: raise Unexpected
+            if a1.__class__ not in sequences: raise Unexpected
+            v0, v1, v2 = a1
+            handle = 0 if stream is None else stream_handle(stream)
+            buffer, config, function, params, _ = slot = take()
+            pack_into(buffer, 0, head, handle, header, a0._descriptor, v0, v1, v2, a2)
+        except Exception:
+            pass
+        else:
+            if not invoke(config, function, params, None):
+                give(slot)
+                return
+        thorough(dim, args, stream, device, block_dim)
+"""
+
+from __future__ import annotations
+
+from . import abi, context, driver, pack, values
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from .kernel import BundleKernel, Loaded
+
+_TEXT = """\
+def launch(dim, args=(), stream=None, device=None, block_dim=None):
+    try:
+        head, header = geometries[block_dim][dim]
+        if device not in devices: raise Unexpected
+        {statements}
+        handle = 0 if stream is None else stream_handle(stream)
+        buffer, config, function, params, _ = slot = take()
+        pack_into(buffer, 0, head, handle, header, {leaves})
+    except Exception:
+        pass
+    else:
+        if not invoke(config, function, params, None):
+            give(slot)
+            return
+    thorough(dim, args, stream, device, block_dim)
+"""
+
+
+class Unexpected(Exception):
+    """Something the quick launch leaves to the thorough one."""
+
+
+class _Writer:
+    """Collects the statements that take arguments apart, and the expressions of the numbers to pack."""
+
+    def __init__(self, ordinal: int) -> None:
+        self.ordinal = ordinal
+        self.statements: list[str] = []
+        self.leaves: list[str] = []
+        self.keys: dict[str, str] = {}
+        self._count = 0
+
+    def add(self, type: abi.Type, value: str) -> None:
+        """`value` is the expression of an argument, or of a field."""
+        if isinstance(type, abi.Scalar):
+            self.leaves.append("truth[%s]" % value if type.kind == "bool" else value)
+        elif isinstance(type, abi.Vector):
+            self._unpack(value, [type.element] * type.length)
+        elif isinstance(type, abi.Matrix):
+            self._unpack(value, [abi.Vector(type.columns, type.element)] * type.rows)
+        elif isinstance(type, abi.Struct):
+            name = self._name()
+            self.statements.append("%s = %s" % (name, value))
+            for field in type.fields:
+                self.add(field.type, "%s.%s" % (name, field.name))
+        else:
+            key = "key%d" % len(self.keys)
+            self.keys[key] = pack.array_key(type, self.ordinal)
+            name = self._name()
+            self.statements.append("%s = %s" % (name, value))
+            self.statements.append("if %s._key is not %s: raise Unexpected" % (name, key))
+            self.leaves.append("%s._descriptor" % name)
+
+    def _unpack(self, value: str, types: list[Any]) -> None:
+        names = [self._name() for _ in types]
+        self.statements.append("if %s.__class__ not in sequences: raise Unexpected" % value)
+        self.statements.append("%s, = %s" % (", ".join(names), value))
+        for type, name in zip(types, names):
+            self.add(type, name)
+
+    def _name(self) -> str:
+        self._count += 1
+        return "v%d" % self._count
+
+
+def make(kernel: BundleKernel, loaded: Loaded) -> Callable[..., None]:
+    """The quick launch of a kernel on a device where it is loaded; it ends in `kernel.thorough` when in doubt."""
+    writer = _Writer(loaded.device.ordinal)
+    arguments = ["a%d" % i for i in range(len(kernel.parameters))]
+    writer.statements.append("%s = args" % (", ".join(arguments) + "," if arguments else "()"))
+    for (_, type), argument in zip(kernel.parameters, arguments):
+        writer.add(type, argument)
+    text = _TEXT.format(statements="\n        ".join(writer.statements), leaves=", ".join(writer.leaves))
+    names: dict[str, Any] = {
+        "Unexpected": Unexpected,
+        "devices": _spellings(loaded.device, bool(writer.keys)),
+        "geometries": kernel.geometries,
+        "give": loaded.pool.append,
+        "invoke": driver.get().invoke,
+        "pack_into": kernel.struct.pack_into,
+        "sequences": values.SEQUENCES,
+        "stream_handle": context.stream_handle,
+        "take": loaded.take,
+        "thorough": kernel.thorough,
+        "truth": {False: False, True: True},
+        **writer.keys,
+    }
+    exec(compile(text, "<launch of %s>" % kernel.name, "exec"), names)
+    return names["launch"]  # type: ignore[no-any-return]
+
+
+def _spellings(device: context.Device, has_arrays: bool) -> frozenset[object]:
+    """What `device` may be for a launch to happen here: None does where the arrays, or the default, say so."""
+    known: set[object] = {device, str(device), device.ordinal}
+    if has_arrays or device.ordinal == 0:
+        known.add(None)
+    if device.ordinal == 0:
+        known.add("cuda")
+    return frozenset(known)

@@ -1,0 +1,154 @@
+"""From an annotation to the layout it stands for: `float`, `kb.vec3`, `kb.array(dtype=…)`, struct classes.
+
+`abi_type` is the one function that answers this, for the compiler and for arrays on the host. Structs resolve their
+fields' annotations here, when first asked, so that importing a kernel module stays cheap.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from . import abi
+from .errors import did_you_mean
+from .values import class_of
+
+_PYTHON_TYPES: dict[object, abi.Type] = {bool: abi.BOOL, int: abi.INT32, float: abi.FLOAT32}
+
+
+class ArrayAnnotation:
+    """What `array(dtype=T, ndim=n)` and `array2d[T]` mean in a signature or a struct."""
+
+    __slots__ = ("dtype", "ndim")
+
+    def __init__(self, dtype: object, ndim: int = 1) -> None:
+        if not isinstance(ndim, int) or not 1 <= ndim <= abi.MAX_ARRAY_DIMENSIONS:
+            raise TypeError("an array has 1 to %d dimensions, not %r" % (abi.MAX_ARRAY_DIMENSIONS, ndim))
+        self.dtype, self.ndim = dtype, ndim
+
+    def __repr__(self) -> str:
+        return "array(dtype=%s, ndim=%d)" % (getattr(self.dtype, "__name__", self.dtype), self.ndim)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ArrayAnnotation) and (self.dtype, self.ndim) == (other.dtype, other.ndim)
+
+    def __hash__(self) -> int:
+        return hash((self.dtype, self.ndim))
+
+
+def abi_type(annotation: object) -> abi.Type:
+    """The layout an annotation stands for. Raises TypeError that names what is wrong."""
+    if isinstance(annotation, abi.Type):
+        return annotation
+    if isinstance(annotation, type):
+        known = _PYTHON_TYPES.get(annotation) or annotation.__dict__.get("_kb_type_")
+        if known is not None:
+            return known  # type: ignore[no-any-return]
+        if "_kb_struct_" in annotation.__dict__:
+            return _struct_type(annotation)
+        if hasattr(annotation, "_kb_array_"):
+            raise TypeError("%s needs an element type: write array(dtype=float) or array[float]" % annotation.__name__)
+    if isinstance(annotation, ArrayAnnotation):
+        return abi.Array(_element_type(annotation.dtype), annotation.ndim)
+    raise TypeError("%s is not a type that a kernel knows%s" % (_spell(annotation), _advice(annotation)))
+
+
+def _element_type(dtype: object) -> abi.Type:
+    element = abi_type(dtype)
+    if isinstance(element, abi.Array):
+        raise TypeError("an array's elements cannot be arrays (%s): use more dimensions, or a struct" % element)
+    return element
+
+
+def _spell(annotation: object) -> str:
+    return annotation.__qualname__ if isinstance(annotation, type) else repr(annotation)
+
+
+def _advice(annotation: object) -> str:
+    if isinstance(annotation, type) and annotation.__module__ not in ("builtins", "typing"):
+        return ": decorate it with @struct if it is a record"
+    return ": use bool, int, float, a kbuild scalar, vector or matrix, array(dtype=…) or a @struct class"
+
+
+def struct(cls: type) -> type:
+    """Makes a class of annotated fields a record that kernels take: host instances hold the fields as attributes.
+
+    `Spring(stiffness=2.0)` sets fields by keyword; the others are zero, and arrays are None until set. Assigning to a
+    name that is no field raises AttributeError.
+    """
+    fields = cls.__dict__.get("__annotations__", {})
+    where = "@struct class %s" % cls.__qualname__
+    if not fields:
+        raise TypeError("%s has no fields: annotate them, as in `x: float`" % where)
+    if cls.__bases__ != (object,):
+        raise TypeError(
+            "%s cannot inherit from %s: nest it as a field instead" % (where, cls.__bases__[0].__qualname__)
+        )
+    for name in ("__init__", "__setattr__", *fields):
+        if name in cls.__dict__:
+            raise TypeError("%s may not define %s: fields start at zero" % (where, name))
+    setattr(cls, "_kb_struct_", True)  # noqa: B010 (the class has no such attribute for a type checker)
+    setattr(cls, "__init__", _struct_init)  # noqa: B010
+    setattr(cls, "__setattr__", _struct_setattr)  # noqa: B010
+    if "__repr__" not in cls.__dict__:
+        setattr(cls, "__repr__", _struct_repr)  # noqa: B010
+    return cls
+
+
+def _struct_type(cls: type) -> abi.Struct:
+    """Resolves the fields' annotations once; strings are read in the globals of the class's module."""
+    name = "%s:%s" % (cls.__module__, cls.__qualname__)
+    if "_kb_busy_" in cls.__dict__:
+        raise TypeError("struct %s contains itself: keep an index into an array instead" % name)
+    setattr(cls, "_kb_busy_", True)  # noqa: B010
+    try:
+        fields = [(field, _field_type(cls, name, field)) for field in cls.__dict__["__annotations__"]]
+    finally:
+        delattr(cls, "_kb_busy_")
+    made = abi.Struct(name, fields)
+    setattr(cls, "_kb_type_", made)  # noqa: B010
+    return made
+
+
+def _field_type(cls: type, name: str, field: str) -> abi.Type:
+    annotation = cls.__dict__["__annotations__"][field]
+    if isinstance(annotation, str):
+        try:
+            annotation = eval(annotation, vars(sys.modules[cls.__module__]))
+        except Exception as error:
+            message = "field %r of struct %s: cannot evaluate its annotation %r: %s"
+            raise TypeError(message % (field, name, annotation, error)) from error
+    try:
+        return abi_type(annotation)
+    except TypeError as error:
+        raise TypeError("field %r of struct %s: %s" % (field, name, error)) from None
+
+
+def _struct_init(self: object, **fields: object) -> None:
+    for field in abi_type(type(self)).fields:  # type: ignore[attr-defined]
+        if field.name not in fields:
+            object.__setattr__(self, field.name, _zero(type(self), field))
+    for name, value in fields.items():
+        setattr(self, name, value)
+
+
+def _zero(cls: type, field: abi.Field) -> object:
+    if isinstance(field.type, abi.Array):
+        return None
+    if isinstance(field.type, abi.Struct):
+        annotation = cls.__dict__["__annotations__"][field.name]
+        if isinstance(annotation, str):
+            annotation = eval(annotation, vars(sys.modules[cls.__module__]))
+        return annotation()
+    return class_of(field.type)()  # type: ignore[operator]
+
+
+def _struct_setattr(self: object, name: str, value: object) -> None:
+    fields = type(self).__dict__["__annotations__"]
+    if name not in fields:
+        raise AttributeError("%s has no field %r%s" % (type(self).__qualname__, name, did_you_mean(name, fields)))
+    object.__setattr__(self, name, value)
+
+
+def _struct_repr(self: object) -> str:
+    names = type(self).__dict__["__annotations__"]
+    return "%s(%s)" % (type(self).__qualname__, ", ".join("%s=%r" % (n, getattr(self, n)) for n in names))

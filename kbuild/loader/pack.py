@@ -1,0 +1,176 @@
+"""From Python values to the bytes of a parameter block, and back.
+
+A type's `format` is its layout in the `struct` module's language: explicit offsets, little-endian, an array descriptor as
+one run of bytes. `Packing.add` turns a value into the numbers that the format wants, with every check, and raises
+`Refused` that says what was wanted and what was given; it is the thorough way, beside which `fastpath` is the quick one.
+"""
+
+from __future__ import annotations
+
+import struct
+import sys
+
+from . import abi, interface
+from .values import coerce, describe
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+
+class Refused(Exception):
+    """An argument that does not fit its parameter; `path` is `springs[3].stiffness`, say."""
+
+    def __init__(self, path: str, reason: str) -> None:
+        super().__init__(reason)
+        self.path, self.reason = path, reason
+
+
+def format_of(type: abi.Type) -> str:
+    """The type's layout as a `struct` format without byte order."""
+    if isinstance(type, abi.Scalar):
+        return type.code
+    if isinstance(type, abi.Vector):
+        return type.element.code * type.length
+    if isinstance(type, abi.Matrix):
+        return type.element.code * (type.rows * type.columns)
+    if isinstance(type, abi.Struct):
+        return fields_format([(f.type, f.offset) for f in type.fields], 0, type.size)
+    return "%ds" % type.size
+
+
+def fields_format(fields: list[tuple[abi.Type, int]], start: int, size: int) -> str:
+    """The format of fields at given offsets, from offset `start` to `size`, gaps filled with zero bytes."""
+    parts, position = [], start
+    for type, offset in fields:
+        parts += ["%dx" % (offset - position) if offset > position else "", format_of(type)]
+        position = offset + type.size
+    parts.append("%dx" % (size - position) if size > position else "")
+    return "".join(parts)
+
+
+def signature(type: abi.Type) -> str:
+    """The spelling with the layout of every struct in it: equal for two types that mean the same bytes."""
+    if isinstance(type, abi.Array):
+        return "array%d[%s]" % (type.ndim, signature(type.element))
+    if isinstance(type, abi.Struct):
+        fields = ["%s@%d:%s" % (f.name, f.offset, signature(f.type)) for f in type.fields]
+        return "%s{%s}" % (type.spelling, ",".join(fields))
+    return type.spelling
+
+
+def array_key(type: abi.Type, ordinal: int) -> str:
+    """What an array on a device and a parameter have in common when they fit: one interned object, compared with `is`."""
+    return sys.intern("%s@cuda:%d" % (signature(type), ordinal))
+
+
+class Packing:
+    """Collects the values of one parameter block, and what they say about devices and streams."""
+
+    def __init__(self) -> None:
+        self.values: list[object] = []
+        self.places: list[tuple[str, Any]] = []  # (path, device) of every kbuild array
+        self.addresses: list[tuple[str, int]] = []  # (path, address) of every foreign array
+        self.streams: set[int] = set()  # streams that foreign arrays are still being written on
+
+    def add(self, type: abi.Type, value: Any, path: str) -> None:
+        """Appends a value's numbers. Raises Refused."""
+        if isinstance(type, abi.Scalar):
+            self._add_scalar(type, value, path)
+        elif isinstance(type, abi.Array):
+            self._add_array(type, value, path)
+        elif isinstance(type, abi.Struct):
+            self._add_struct(type, value, path)
+        elif isinstance(type, abi.Vector):
+            for i, item in enumerate(_items(type, value, type.length, path)):
+                self._add_scalar(type.element, item, "%s[%d]" % (path, i))
+        elif isinstance(type, abi.Matrix):
+            row_type = abi.Vector(type.columns, type.element)
+            for i, row in enumerate(_items(type, value, type.rows, path)):
+                self.add(row_type, row, "%s[%d]" % (path, i))
+
+    def _add_scalar(self, type: abi.Scalar, value: Any, path: str) -> None:
+        try:
+            self.values.append(coerce(type, value))
+        except (TypeError, OverflowError, ValueError) as error:
+            raise Refused(path, str(error)) from None
+
+    def _add_struct(self, type: abi.Struct, value: Any, path: str) -> None:
+        if isinstance(value, dict):
+            _check_names(type, value, path)
+            values = [value[f.name] for f in type.fields]
+        elif isinstance(value, tuple):
+            values = list(_items(type, value, len(type.fields), path))
+        else:
+            values = [self._field(type, f.name, value, path) for f in type.fields]
+        for field, item in zip(type.fields, values):
+            self.add(field.type, item, "%s.%s" % (path, field.name))
+
+    def _field(self, type: abi.Struct, name: str, value: Any, path: str) -> Any:
+        try:
+            return getattr(value, name)
+        except AttributeError:
+            raise Refused(path, "wanted %s, got %s, which has no %r" % (type.name, describe(value), name)) from None
+
+    def _add_array(self, type: abi.Array, value: Any, path: str) -> None:
+        own = getattr(value, "_type", None)
+        if own is not None and own == type:
+            if not value.is_alive:
+                raise Refused(path, "the array has been freed")
+            if signature(own) != signature(type):
+                raise Refused(path, "the struct is laid out differently in the bundle: rebuild it")
+            self.places.append((path, value.device))
+            self.values.append(value._descriptor)
+            return
+        if value is None or not hasattr(value, "__cuda_array_interface__"):
+            raise Refused(path, "wanted %s, got %s%s" % (type, describe(value), _host_hint(value)))
+        try:
+            view = interface.read(value.__cuda_array_interface__, type.element, type.ndim)
+            self.values.append(view.descriptor())
+        except interface.Mismatch as error:
+            raise Refused(path, "wanted %s, got %s" % (type, error)) from None
+        if view.ptr:
+            self.addresses.append((path, view.ptr))
+        if view.stream is not None:
+            self.streams.add(view.stream)
+
+
+def _items(type: abi.Type, value: Any, count: int, path: str) -> Any:
+    if isinstance(value, (str, bytes, dict, set, frozenset)) or not hasattr(value, "__len__"):
+        raise Refused(path, "wanted %s, got %s" % (type, describe(value)))
+    if len(value) != count:
+        raise Refused(path, "wanted %s, got %d values: %s" % (type, len(value), describe(value)))
+    return value
+
+
+def _check_names(type: abi.Struct, value: dict[str, object], path: str) -> None:
+    names = [f.name for f in type.fields]
+    missing, unknown = sorted(set(names) - set(value)), sorted(set(value) - set(names))
+    if missing or unknown:
+        said = "without %s" % ", ".join(missing) if missing else "with %s besides" % ", ".join(unknown)
+        raise Refused(path, "wanted %s with the fields %s; got a dict %s" % (type.name, ", ".join(names), said))
+
+
+def _host_hint(value: object) -> str:
+    if hasattr(value, "__array_interface__") or isinstance(value, (list, bytes, bytearray, memoryview)):
+        return " in host memory: copy it to the GPU with kb.array(…) first"
+    return ""
+
+
+def unpack(type: abi.Type, data: Any, offset: int = 0) -> tuple[Any, ...]:
+    """The numbers of one value in `data`, flat, as `format_of` orders them."""
+    return struct.unpack_from("<" + format_of(type), data, offset)
+
+
+def regroup(type: abi.Type, numbers: Iterator[Any], make: Any) -> Any:
+    """The value whose flat numbers come next. `make(type, items)` builds a vector, a matrix, a struct or an array."""
+    if isinstance(type, abi.Scalar):
+        return next(numbers)
+    if isinstance(type, abi.Vector):
+        return make(type, [next(numbers) for _ in range(type.length)])
+    if isinstance(type, abi.Matrix):
+        return make(type, [next(numbers) for _ in range(type.rows * type.columns)])
+    if isinstance(type, abi.Struct):
+        return make(type, [regroup(f.type, numbers, make) for f in type.fields])
+    return make(type, next(numbers))

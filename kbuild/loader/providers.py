@@ -1,0 +1,66 @@
+"""Who answers for a device that is not a CUDA GPU, and for a kernel that no bundle holds: by name, imported when asked.
+
+The loader reaches nothing above it. Others register here: `register("missing kernel", "kbuild.jit:missing_kernel")`.
+A device's provider is called as `provider(kernel, dim, args, stream, device, block_dim)` and launches; the provider of
+a missing kernel is called as `provider(kernel)` and returns an object with a kernel's `launch`, and is asked only where
+compiling was asked for: `KBUILD_JIT=1` in the environment, or `enable_jit()`.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from .errors import LaunchError
+
+__all__ = ("enable_jit",)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+MISSING_KERNEL = "missing kernel"
+registry: dict[str, str] = {}
+_jit = False
+
+
+def register(kind: str, name: str) -> None:
+    """Names the function (`module:function`) that answers for a kind of device, or for "missing kernel"."""
+    registry[kind] = name
+
+
+def find(kind: str) -> Any:
+    """The registered function, imported now, or None."""
+    name = registry.get(kind)
+    if name is None:
+        return None
+    module, _, function = name.partition(":")
+    __import__(module)
+    return getattr(sys.modules[module], function)
+
+
+def enable_jit(enabled: bool = True) -> None:
+    """Lets kernels that no bundle holds be compiled at launch, as `KBUILD_JIT=1` does. For development."""
+    global _jit
+    _jit = enabled
+
+
+def jit_enabled() -> bool:
+    """Whether compiling at launch was asked for."""
+    return _jit or os.environ.get("KBUILD_JIT") == "1"
+
+
+def kind_of(device: object) -> str:
+    """`cuda`, `cpu`, `sim`: the kind in a device's name; None, numbers and device objects are CUDA's."""
+    return device.partition(":")[0] if isinstance(device, str) else "cuda"
+
+
+def launch_on(kind: str, kernel: Any, dim: Any, args: Any, stream: Any, device: Any, block_dim: Any) -> None:
+    """Launches through the provider of a device kind; LaunchError when nobody answers for it."""
+    provider = find(kind)
+    if provider is None:
+        known = ", ".join(["cuda", *sorted(set(registry) - {MISSING_KERNEL})])
+        raise LaunchError(
+            "%s: nothing runs kernels on device %r; this installation knows %s" % (kernel.name, device, known)
+        )
+    provider(kernel, dim, args, stream, device, block_dim)

@@ -1,0 +1,138 @@
+"""From a live kernel object to its machine code: `kb.launch` and the first launch of a kernel.
+
+The kernel's package names the bundle, its definition there the capture plan, and the plan, evaluated on the live
+function, the instance. What no bundle holds is compiled only where that was asked for.
+"""
+
+from __future__ import annotations
+
+import threading
+
+from . import bundle as bundles
+from . import finder, identity, providers
+from .errors import LaunchError, LoaderError, did_you_mean
+from .types import Kernel
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from .bundle import Bundle
+
+__all__ = ("launch",)
+
+_opened: dict[str, Bundle] = {}
+_lock = threading.RLock()
+
+
+def launch(
+    kernel: Any,
+    dim: Any,
+    inputs: Any = (),
+    outputs: Any = (),
+    device: Any = None,
+    stream: Any = None,
+    block_dim: int | None = None,
+) -> None:
+    """Launches `kernel` over `dim` threads (a number, or a tuple of one to four), with `inputs`, then `outputs`.
+
+    `device` is "cuda:0", a number or a kb.Device, and defaults to where the arrays are; `stream` is None (the default
+    stream), a handle or a stream object of any library. Returns at once; errors of the kernel itself show at a later call.
+    Raises LaunchError, BundleError, StaleBundle, DriverError.
+    """
+    if outputs:
+        _check_writable(kernel, outputs)
+        inputs = (*inputs, *outputs)
+    try:
+        target = kernel.target
+    except AttributeError:
+        target = _target(kernel)
+    target.launch(dim, inputs, stream, device, block_dim)
+
+
+def _target(kernel: Any) -> Any:
+    if hasattr(kernel, "launch"):
+        return kernel  # a bundle's kernel
+    raise LaunchError("kb.launch wants a function decorated with @kernel, or a kernel of a bundle, not %r" % (kernel,))
+
+
+def _check_writable(kernel: Any, outputs: Any) -> None:
+    for i, value in enumerate(outputs):
+        described = getattr(value, "__cuda_array_interface__", None)
+        if described is not None and described["data"][1]:
+            raise LaunchError("%s: output %d is read-only: %r" % (kernel.name, i, value))
+
+
+def find(kernel: Kernel) -> Any:
+    """What launches a kernel: the instance in its package's bundle, or a compiler where one was asked for."""
+    try:
+        return _instance(kernel)
+    except LoaderError:
+        provider = providers.find(providers.MISSING_KERNEL) if providers.jit_enabled() else None
+        if provider is None:
+            raise
+    return provider(kernel)
+
+
+def _instance(kernel: Kernel) -> Any:
+    module = finder.real_module(kernel.module)
+    if module == "__main__":
+        raise LaunchError(
+            "%s is defined in the program itself, and bundles hold kernels of installed packages only\n"
+            "  help: move it into a package with [tool.kbuild], or set KBUILD_JIT=1 to compile at launch" % kernel.name
+        )
+    bundle = _bundle_of(module, kernel)
+    bundle.check_sources()
+    name = "%s:%s" % (module, kernel.qualname)
+    definition = bundle.manifest["definitions"].get(name)
+    if definition is None:
+        raise LaunchError(_no_definition(bundle, name))
+    return bundle.kernel(_matching(bundle, name, definition, kernel))
+
+
+def _bundle_of(module: str, kernel: Kernel) -> Bundle:
+    spec = finder.package_of(module)
+    if spec is None:
+        raise LaunchError("%s lies in no regular package: give its folder an __init__.py" % kernel.name)
+    path = finder.bundle_path(spec)
+    with _lock:
+        opened = _opened.get(path)
+        if opened is None:
+            data = finder.read(spec)
+            if data is None:
+                raise LaunchError("%s: %s" % (kernel.name, finder.no_bundle(spec)))
+            opened = _opened[path] = bundles.from_bytes(data, path)
+    return opened
+
+
+def _no_definition(bundle: Bundle, name: str) -> str:
+    known = bundle.manifest["definitions"]
+    return (
+        "%s has no kernel %r%s\n"
+        "  help: is its module named by `modules` in [tool.kbuild]? Build the package again; for development, "
+        "KBUILD_JIT=1 compiles at launch" % (bundle, name, did_you_mean(name, known))
+    )
+
+
+def _matching(bundle: Bundle, name: str, definition: dict[str, Any], kernel: Kernel) -> int:
+    """Index of the instance whose captured values are those of the live function."""
+    plan = definition["plan"]
+    try:
+        values = identity.evaluate(kernel.function, plan)
+        wanted = identity.digest(plan, values)
+    except identity.CaptureError as error:
+        raise LaunchError("%s: %s" % (name, error)) from None
+    for row in definition["instances"]:
+        if row["identity"] == wanted:
+            return int(row["kernel"])
+    raise LaunchError(_no_instance(bundle, name, definition, identity.describe(values)))
+
+
+def _no_instance(bundle: Bundle, name: str, definition: dict[str, Any], asked: list[str]) -> str:
+    def listed(values: list[str]) -> str:
+        return ", ".join("%s = %s" % pair for pair in zip(definition["plan"], values)) or "no captured values"
+
+    lines = ["%s holds no instance of %s for %s" % (bundle, name, listed(asked)), "  it holds:"]
+    lines += ["    " + listed(row["values"]) for row in definition["instances"]]
+    lines.append("  help: build the package again with these values in place; KBUILD_JIT=1 compiles at launch")
+    return "\n".join(lines)

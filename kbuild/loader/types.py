@@ -1,0 +1,143 @@
+"""What a kernel module says: `@kernel`, `@func`, `@struct`, and the types in its signatures.
+
+A decorator only remembers the function. Its source is read where a build asks; a launch finds its machine code in the
+bundle by module and qualified name.
+"""
+
+from __future__ import annotations
+
+from . import providers
+from .errors import LaunchError, did_you_mean
+from .layout import ArrayAnnotation, abi_type, struct
+from .values import (
+    bool_,
+    float16,
+    float32,
+    float64,
+    int8,
+    int16,
+    int32,
+    int64,
+    uint8,
+    uint16,
+    uint32,
+    uint64,
+)
+
+__all__ = (
+    "ArrayAnnotation",
+    "Function",
+    "Kernel",
+    "abi_type",
+    "bool_",
+    "float16",
+    "float32",
+    "float64",
+    "func",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "kernel",
+    "struct",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+on_declare: Callable[[Kernel], None] | None = None  # a build sets it, to see the kernels of the modules it imports
+
+_KERNEL_OPTIONS = {"fmad": bool, "enable_backward": bool, "block_dim": int}
+
+
+class Function:
+    """A function that kernels call. On the host it is an ordinary Python function."""
+
+    _kb_function_ = True
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        if not hasattr(function, "__code__"):
+            raise TypeError("@%s wants a function, not %r" % (type(self).__name__.lower(), function))
+        self.function = function
+        self.module: str = function.__module__
+        self.qualname: str = function.__qualname__
+        self.name = "%s:%s" % (self.module, self.qualname)
+        self.__name__, self.__doc__, self.__wrapped__ = function.__name__, function.__doc__, function
+
+    def __call__(self, *args: object, **kwargs: object) -> Any:
+        return self.function(*args, **kwargs)
+
+    def __repr__(self) -> str:
+        return "<kb.%s %s>" % (type(self).__name__.lower().replace("function", "func"), self.name)
+
+
+class Kernel(Function):
+    """A kernel: `kb.launch(kernel, dim, inputs=[…])`. `options` holds what was given to the decorator."""
+
+    def __init__(self, function: Callable[..., Any], options: dict[str, object] | None = None) -> None:
+        super().__init__(function)
+        self.options = options or {}
+        self.target: Any = _Unresolved(self)  # what launches it; `_Unresolved` puts the bundle's kernel here
+
+    def __call__(self, *args: object, **kwargs: object) -> Any:
+        raise LaunchError("%s is a kernel: write kb.launch(%s, dim=…, inputs=[…])" % (self.name, self.__name__))
+
+    def launch(
+        self, dim: Any, args: Any = (), stream: Any = None, device: Any = None, block_dim: int | None = None
+    ) -> None:
+        """Launches over `dim` threads; `args` in the order of the parameters. See `kb.launch`."""
+        self.target.launch(dim, args, stream, device, block_dim)
+
+
+class _Unresolved:
+    """Stands in a kernel until its first launch, and finds its machine code then."""
+
+    def __init__(self, kernel: Kernel) -> None:
+        self.kernel = kernel
+
+    def launch(self, dim: Any, args: Any, stream: Any, device: Any, block_dim: int | None) -> None:
+        kind = providers.kind_of(device)
+        if kind != "cuda":
+            providers.launch_on(kind, self.kernel, dim, args, stream, device, block_dim)
+            return
+        from . import resolve  # reading bundles and the driver is the business of a first launch
+
+        self.kernel.target = resolve.find(self.kernel)
+        self.kernel.target.launch(dim, args, stream, device, block_dim)
+
+
+def kernel(function: Any = None, **options: object) -> Any:
+    """Declares a kernel: `@kernel` or `@kernel(fmad=False)`.
+
+    Options: `fmad` (whether `a * b + c` may be fused, default as the project says), `enable_backward`, `block_dim`
+    (threads a block unless the launch says otherwise). An unknown one raises TypeError.
+    """
+    for name, value in options.items():
+        _check_option(name, value)
+    if function is None:
+        return lambda decorated: kernel(decorated, **options)
+    made = Kernel(function, options)
+    if on_declare is not None:
+        on_declare(made)
+    return made
+
+
+def _check_option(name: str, value: object) -> None:
+    wanted = _KERNEL_OPTIONS.get(name)
+    if wanted is None:
+        raise TypeError("@kernel has no option %r%s" % (name, did_you_mean(name, _KERNEL_OPTIONS)))
+    if type(value) is not wanted:
+        raise TypeError("@kernel: %s wants a %s, not %r" % (name, wanted.__name__, value))
+    if name == "block_dim" and not 1 <= value <= 1024:  # type: ignore[operator]
+        raise TypeError("@kernel: block_dim is 1 to 1024 threads, not %r" % value)
+
+
+def func(function: Any = None) -> Any:
+    """Declares a function that kernels call: `@func`. On the host it stays callable."""
+    return Function if function is None else Function(function)

@@ -1,0 +1,368 @@
+"""Numbers, vectors and matrices on the host: `kb.float32(1.5)`, `kb.vec3(0.0, 1.0, 2.0)`, `kb.mat33(…)`.
+
+A scalar type is a class that is called like a conversion and answers with a plain Python number, rounded or wrapped as
+a kernel would. Vectors and matrices are immutable tuples with arithmetic, rounded to their element type after every
+operation: what a kernel computes, and usable as captured constants. Their classes are made when first asked for
+(`vec3d` is read from its name), since a start that needs two of them should not pay for forty.
+"""
+
+from __future__ import annotations
+
+import operator
+import struct
+
+from . import abi
+
+_FLOAT_PACK = {"float16": struct.Struct("<e"), "float32": struct.Struct("<f")}
+_SUFFIXES = {
+    "h": abi.FLOAT16,
+    "f": abi.FLOAT32,
+    "d": abi.FLOAT64,
+    "b": abi.INT8,
+    "ub": abi.UINT8,
+    "s": abi.INT16,
+    "us": abi.UINT16,
+    "i": abi.INT32,
+    "ui": abi.UINT32,
+    "l": abi.INT64,
+    "ul": abi.UINT64,
+}
+_SUFFIX_OF = {scalar.spelling: suffix for suffix, scalar in _SUFFIXES.items()}
+SEQUENCES = {tuple, list}  # exact classes that a launch unpacks without looking closer; every vector class joins them
+
+
+def convert(scalar: abi.Scalar, value: object) -> object:
+    """A number as the kernel's conversion makes it: floats rounded, integers wrapped, floats to integers saturated."""
+    if scalar.kind == "bool":
+        return bool(value)
+    if scalar.kind == "float":
+        return round_float(scalar, float(value))  # type: ignore[arg-type]
+    if isinstance(value, float):
+        value = _saturate(scalar, value)
+    return wrap(scalar, int(value))  # type: ignore[call-overload]
+
+
+def wrap(scalar: abi.Scalar, value: int) -> int:
+    """The integer modulo 2^bits, in the type's range."""
+    bits = 8 * scalar.size
+    value &= (1 << bits) - 1
+    return value - (1 << bits) if scalar.kind == "int" and value >> (bits - 1) else value
+
+
+def round_float(scalar: abi.Scalar, value: float) -> float:
+    """The nearest value of the type; infinity beyond its range."""
+    pack = _FLOAT_PACK.get(scalar.spelling)
+    if pack is None:
+        return value
+    try:
+        return float(pack.unpack(pack.pack(value))[0])
+    except OverflowError:
+        return float("inf") if value > 0 else float("-inf")
+
+
+def _saturate(scalar: abi.Scalar, value: float) -> int:
+    """Truncation that clamps to 32 (or 64) bits and takes NaN as 0: the GPU's conversion."""
+    if value != value:
+        return 0
+    low, high = int_range(abi.SCALARS[scalar.kind + ("64" if scalar.size == 8 else "32")])
+    return low if value <= low else high if value >= high else int(value)
+
+
+def int_range(scalar: abi.Scalar) -> tuple[int, int]:
+    """Least and greatest value of an integer type."""
+    bits = 8 * scalar.size
+    return (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if scalar.kind == "int" else (0, (1 << bits) - 1)
+
+
+def coerce(scalar: abi.Scalar, value: object) -> object:
+    """A number that fits the type without surprise. TypeError: not such a number; OverflowError: out of range."""
+    if scalar.kind == "bool":
+        if value in (0, 1):
+            return bool(value)
+        raise TypeError("wanted a bool, got %s" % describe(value))
+    if isinstance(value, (str, bytes)):
+        raise TypeError("wanted %s, got %s" % (scalar, describe(value)))
+    if scalar.kind == "float":
+        return _coerce_float(scalar, value)
+    try:
+        number = operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        raise TypeError("wanted %s, got %s" % (scalar, describe(value))) from None
+    low, high = int_range(scalar)
+    if not low <= number <= high:
+        raise OverflowError("%d does not fit %s, which holds %d to %d" % (number, scalar, low, high))
+    return number
+
+
+def _coerce_float(scalar: abi.Scalar, value: object) -> float:
+    try:
+        number = float(value)  # type: ignore[arg-type]
+    except OverflowError:
+        raise OverflowError("%s does not fit %s" % (describe(value), scalar)) from None
+    except (TypeError, ValueError):
+        raise TypeError("wanted %s, got %s" % (scalar, describe(value))) from None
+    if abs(number) != float("inf") and abs(round_float(scalar, number)) == float("inf"):
+        raise OverflowError("%r does not fit %s" % (number, scalar))
+    return number
+
+
+def describe(value: object) -> str:
+    """A value for an error message: its type and its text, cut short."""
+    if value is None:
+        return "None"
+    text = repr(value)
+    return "%s %s" % (type(value).__name__, text if len(text) <= 60 else text[:57] + "...")
+
+
+class ScalarType(type):
+    """Metaclass of the scalar types: calling one converts."""
+
+    _kb_type_: abi.Scalar
+
+    def __call__(cls, value: object = 0) -> object:
+        return convert(cls._kb_type_, value)
+
+    def __repr__(cls) -> str:
+        return "kb." + cls.__name__
+
+
+class bool_(metaclass=ScalarType):
+    _kb_type_ = abi.BOOL
+
+
+class int8(metaclass=ScalarType):
+    _kb_type_ = abi.INT8
+
+
+class int16(metaclass=ScalarType):
+    _kb_type_ = abi.INT16
+
+
+class int32(metaclass=ScalarType):
+    _kb_type_ = abi.INT32
+
+
+class int64(metaclass=ScalarType):
+    _kb_type_ = abi.INT64
+
+
+class uint8(metaclass=ScalarType):
+    _kb_type_ = abi.UINT8
+
+
+class uint16(metaclass=ScalarType):
+    _kb_type_ = abi.UINT16
+
+
+class uint32(metaclass=ScalarType):
+    _kb_type_ = abi.UINT32
+
+
+class uint64(metaclass=ScalarType):
+    _kb_type_ = abi.UINT64
+
+
+class float16(metaclass=ScalarType):
+    _kb_type_ = abi.FLOAT16
+
+
+class float32(metaclass=ScalarType):
+    _kb_type_ = abi.FLOAT32
+
+
+class float64(metaclass=ScalarType):
+    _kb_type_ = abi.FLOAT64
+
+
+class Vec(tuple):  # type: ignore[type-arg]
+    """Base of the vector classes: an immutable tuple of numbers with component-wise `+`, `-` and scaling."""
+
+    __slots__ = ()
+    _kb_type_: abi.Vector
+
+    def __new__(cls, *components: object) -> Vec:
+        length, element = cls._kb_type_.length, cls._kb_type_.element
+        if len(components) == 1:
+            only = components[0]
+            components = tuple(only) if hasattr(only, "__iter__") else (only,) * length  # type: ignore[arg-type]
+        components = components or (0,) * length
+        if len(components) != length:
+            raise TypeError(
+                "%s takes %d numbers, one for all, or none; got %d" % (cls.__name__, length, len(components))
+            )
+        if element.kind == "float":
+            return tuple.__new__(cls, [round_float(element, float(c)) for c in components])  # type: ignore[arg-type]
+        return tuple.__new__(cls, [coerce(element, c) for c in components])
+
+    @classmethod
+    def _of(cls, values: object) -> Vec:
+        """A vector of results: rounded or wrapped."""
+        return tuple.__new__(cls, [convert(cls._kb_type_.element, v) for v in values])  # type: ignore[attr-defined]
+
+    def __repr__(self) -> str:
+        return "%s(%s)" % (type(self).__name__, ", ".join(map(repr, self)))
+
+    x = property(operator.itemgetter(0))
+    y = property(operator.itemgetter(1))
+
+    def __add__(self, other: object) -> Vec:  # type: ignore[override]
+        return self._of(map(operator.add, self, other)) if type(other) is type(self) else NotImplemented
+
+    def __sub__(self, other: object) -> Vec:
+        return self._of(map(operator.sub, self, other)) if type(other) is type(self) else NotImplemented
+
+    def __mul__(self, factor: object) -> Vec:  # type: ignore[override]
+        return self._of(c * factor for c in self) if _is_number(factor) else NotImplemented
+
+    __rmul__ = __mul__  # type: ignore[assignment]
+
+    def __truediv__(self, divisor: object) -> Vec:
+        if not _is_number(divisor) or self._kb_type_.element.kind != "float":
+            return NotImplemented
+        return self._of(_divide(c, float(divisor)) for c in self)  # type: ignore[arg-type]
+
+    def __neg__(self) -> Vec:
+        return self._of(-c for c in self)
+
+    def __pos__(self) -> Vec:
+        return self
+
+
+class Mat(tuple):  # type: ignore[type-arg]
+    """Base of the matrix classes: an immutable tuple of row vectors; `m[i]`, `m[i, j]`, `+`, `-`, scaling, `@`."""
+
+    __slots__ = ()
+    _kb_type_: abi.Matrix
+    _row_: type[Vec]
+
+    def __new__(cls, *values: object) -> Mat:
+        rows, columns = cls._kb_type_.rows, cls._kb_type_.columns
+        if len(values) == 1:
+            only = values[0]
+            values = tuple(only) if hasattr(only, "__iter__") else (only,) * (rows * columns)  # type: ignore[arg-type]
+        values = values or (0,) * (rows * columns)
+        if len(values) == rows * columns:
+            values = tuple(values[i * columns : (i + 1) * columns] for i in range(rows))
+        if len(values) != rows:
+            wanted = "%d numbers, %d rows, one number for all, or none" % (rows * columns, rows)
+            raise TypeError("%s takes %s; got %d values" % (cls.__name__, wanted, len(values)))
+        return tuple.__new__(cls, [cls._row_(row) for row in values])
+
+    def __getitem__(self, index: object) -> object:  # type: ignore[override]
+        if isinstance(index, tuple):
+            row, column = index
+            return tuple.__getitem__(self, row)[column]
+        return tuple.__getitem__(self, index)  # type: ignore[index]
+
+    def __repr__(self) -> str:
+        return "%s(%s)" % (type(self).__name__, ", ".join(repr(tuple(row)) for row in self))
+
+    def _of(self, rows: object) -> Mat:
+        return tuple.__new__(type(self), rows)  # type: ignore[arg-type, type-var]
+
+    def __add__(self, other: object) -> Mat:  # type: ignore[override]
+        return self._of(map(operator.add, self, other)) if type(other) is type(self) else NotImplemented
+
+    def __sub__(self, other: object) -> Mat:
+        return self._of(map(operator.sub, self, other)) if type(other) is type(self) else NotImplemented
+
+    def __neg__(self) -> Mat:
+        return self._of(map(operator.neg, self))
+
+    def __truediv__(self, divisor: object) -> Mat:
+        return self._of([row / divisor for row in self]) if _is_number(divisor) else NotImplemented
+
+    def __mul__(self, other: object) -> object:  # type: ignore[override]
+        if _is_number(other):
+            return self._of([row * other for row in self])
+        return self.__matmul__(other)
+
+    def __rmul__(self, factor: object) -> Mat:  # type: ignore[override]
+        return self._of([row * factor for row in self]) if _is_number(factor) else NotImplemented
+
+    def __matmul__(self, other: object) -> object:
+        element = self._kb_type_.element
+        if isinstance(other, Vec) and other._kb_type_ == self._row_._kb_type_:
+            return other._of(_dot(element, row, other) for row in self)
+        if type(other) is type(self):
+            columns = list(zip(*other))
+            return self._of([self._row_._of(_dot(element, row, column) for column in columns) for row in self])
+        return NotImplemented
+
+
+def _dot(element: abi.Scalar, row: object, column: object) -> object:
+    """Products summed from the left, each step rounded to the element type."""
+    total = None
+    for a, b in zip(row, column):  # type: ignore[call-overload]
+        product = convert(element, a * b)
+        total = product if total is None else convert(element, total + product)  # type: ignore[operator]
+    return total
+
+
+def _divide(a: float, b: float) -> float:
+    """IEEE division, where Python raises for zero."""
+    if b != 0.0:
+        return a / b
+    if a == 0.0 or a != a:
+        return float("nan")
+    return float("inf") if (a > 0) == (str(b)[0] != "-") else float("-inf")
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) or (hasattr(value, "__float__") and not hasattr(value, "__len__"))
+
+
+_classes: dict[str, type] = {}
+
+
+def class_of(type: abi.Type) -> object:
+    """The host class of a scalar, vector or matrix type; the type itself where there is none."""
+    if isinstance(type, abi.Scalar):
+        return globals()[type.spelling if type.kind != "bool" else "bool_"]
+    if isinstance(type, abi.Vector) and type.element.spelling in _SUFFIX_OF:
+        return _vector(type)
+    if isinstance(type, abi.Matrix) and type.element.spelling in _SUFFIX_OF:
+        return _matrix(type)
+    return type
+
+
+def _suffix(element: abi.Scalar) -> str:
+    return "" if element == abi.FLOAT32 else _SUFFIX_OF[element.spelling]
+
+
+def _vector(type_: abi.Vector) -> type[Vec]:
+    made = _classes.get(type_.spelling)
+    if made is None:
+        names = {"__slots__": (), "_kb_type_": type_, "__module__": __name__}
+        for axis, name in list(enumerate("xyzw"))[2 : type_.length]:
+            names[name] = property(operator.itemgetter(axis))
+        made = type("vec%d%s" % (type_.length, _suffix(type_.element)), (Vec,), names)
+        made = _classes.setdefault(type_.spelling, made)
+        SEQUENCES.add(made)
+    return made
+
+
+def _matrix(type_: abi.Matrix) -> type[Mat]:
+    made = _classes.get(type_.spelling)
+    if made is None:
+        row = _vector(abi.Vector(type_.columns, type_.element))
+        names = {"__slots__": (), "_kb_type_": type_, "_row_": row, "__module__": __name__}
+        made = type("mat%d%d%s" % (type_.rows, type_.columns, _suffix(type_.element)), (Mat,), names)
+        made = _classes.setdefault(type_.spelling, made)
+        SEQUENCES.add(made)
+    return made
+
+
+_VECTORS = tuple("vec%s%s" % (n, suffix) for n in "234" for suffix in ("", *_SUFFIXES))
+_MATRICES = tuple("mat%s%s%s" % (n, n, suffix) for n in "234" for suffix in ("", "h", "f", "d"))
+_SCALAR_NAMES = tuple("bool_" if name == "bool" else name for name in abi.SCALARS)
+__all__ = _SCALAR_NAMES + _VECTORS + _MATRICES  # type: ignore[assignment]  # noqa: PLE0605
+
+
+def __getattr__(name: str) -> object:
+    """`vec3d`, `mat22` and their like, made at first use."""
+    if name in _VECTORS:
+        return _vector(abi.Vector(int(name[3]), _SUFFIXES[name[4:] or "f"]))
+    if name in _MATRICES:
+        return _matrix(abi.Matrix(int(name[3]), int(name[4]), _SUFFIXES[name[5:] or "f"]))
+    raise AttributeError("module %r has no attribute %r" % (__name__, name))
