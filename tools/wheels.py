@@ -1,7 +1,7 @@
 """kbuild's wheel and the sample's, built as a stranger would: pip, build isolation, nothing but Python and a network.
 
-kbuild is on no package index yet. So its own wheel is built first, and pip is told by `PIP_FIND_LINKS` where it lies
-and by a constraint that this file and no other is meant by the name `kbuild`.
+kbuild is on no package index yet. So its own wheel is built first, under a local version that no index can hold, and
+pip is told by `PIP_FIND_LINKS` where it lies and by a constraint that nothing else is meant by the name `kbuild`.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 SAMPLE = ROOT / "sample_project"
+LOCAL = "+checkout"  # indexes refuse such versions (PEP 440, local version identifiers)
 KBUILD_SOURCES = ("kbuild", "hooks", "pyproject.toml", "README.md", "LICENSE")
 
 
@@ -28,6 +29,8 @@ def build_kbuild(python: str | Path, folder: Path, *options: str) -> Path:
     source.mkdir(parents=True)
     for name in KBUILD_SOURCES:
         copy(ROOT / name, source / name)
+    version = source / "kbuild" / "_version.py"
+    version.write_text(version.read_text(encoding="utf-8").rstrip('"\n') + f'{LOCAL}"\n', encoding="utf-8")
     pip_wheel(python, source, folder, os.environ, *options)
     shutil.rmtree(source)
     return next(folder.glob("kbuild-*.whl"))
@@ -44,7 +47,7 @@ def with_kbuild(wheel: Path, environment: Mapping[str, str]) -> dict[str, str]:
     What the environment or pip's configuration files say of other places and constraints stays.
     """
     constraints = wheel.parent / "constraints.txt"
-    constraints.write_text(f"kbuild @ {wheel.as_uri()}\n", encoding="utf-8")
+    constraints.write_text(f"kbuild=={wheel.name.split('-')[1]}\n", encoding="utf-8")
     links = environment.get("PIP_FIND_LINKS") or _configured("find-links")
     constraint = f"{constraints.as_uri()} {environment.get('PIP_CONSTRAINT') or _configured('constraint')}".strip()
     return {
