@@ -30,17 +30,15 @@ _HOMES = {
     "explain": "bundle",
     "open": "bundle",
 }
-__all__ = tuple(_HOMES)  # noqa: PLE0605
+__all__ = tuple(_HOMES)
 
 
 def __getattr__(name: str) -> object:
-    from importlib import import_module
-
     home = _HOMES.get(name)
-    if home is not None:
-        value = getattr(import_module("." + home, __name__), name)
+    if home is not None:  # importlib would be one more module on the way of a start
+        value = getattr(__import__("%s.%s" % (__name__, home), None, None, [name]), name)
     elif name in ("errors", "format", "providers"):  # modules that callers name after `import kbuild.loader`
-        value = import_module("." + name, __name__)
+        value = __import__("%s.%s" % (__name__, name), None, None, ["*"])
     else:
         raise AttributeError("module %r has no attribute %r" % (__name__, name))
     globals()[name] = value

@@ -1,4 +1,4 @@
-"""`python -m kbuild.loader doctor [PACKAGE|PATH]` and `verify PACKAGE|PATH`: the machine in the field, without a compiler.
+"""`python -m kbuild.loader doctor [PACKAGE|PATH]` and `verify PACKAGE|PATH`: for the machine in the field.
 
 Exit codes: 0 done; 1 the bundle is damaged, or holds nothing for a GPU here; 2 usage, or no such bundle; 3 no usable
 driver or GPU.

@@ -1,8 +1,8 @@
 """`kb.array`: an annotation, and an array in device memory.
 
-Without data, address or shape it is the annotation `array(dtype=T, ndim=n)`; so is `array2d[T]`. Otherwise it is an array
-on a GPU. An array's address, shape and strides never change, so its descriptor is packed once and a launch recognises
-a fitting array by one comparison.
+Without data, address or shape it is the annotation `array(dtype=T, ndim=n)`; so is `array2d[T]`. Otherwise it is an
+array on a GPU. An array's address, shape and strides never change, so its descriptor is packed once and a launch
+recognises a fitting array by one comparison.
 """
 
 from __future__ import annotations
@@ -50,6 +50,11 @@ class array:
     _kb_array_ = True
     _ndim: int | None = None
 
+    _descriptor: bytes
+    _key: str
+    _owner: Any
+    _type: abi.Array
+    _view: interface.View
     device: Device
     dtype: Any
     ptr: int
@@ -103,7 +108,7 @@ class array:
     @property
     def nbytes(self) -> int:
         """Bytes of all elements together."""
-        return self.size * int(self._type.element.size)
+        return self.size * self._type.element.size
 
     @property
     def is_alive(self) -> bool:
@@ -148,7 +153,7 @@ class array:
     def _alive(self) -> interface.View:
         if not self.is_alive:
             raise ValueError("the array has been freed")
-        return self._view  # type: ignore[no-any-return]
+        return self._view
 
     def _make(self, type: abi.Type, items: Any) -> Any:
         """A vector, matrix, struct or array of the host from an element's parts."""

@@ -7,7 +7,7 @@ holds, once a unit and device.
 from __future__ import annotations
 
 import os
-import threading
+from _thread import RLock
 
 from . import abi, context, driver, finder, format, select, sources
 from .errors import BundleError, DriverError, LaunchError, did_you_mean
@@ -37,7 +37,7 @@ class Bundle:
         self._index = {name: i for i, name in enumerate(self.kernels)}
         self._made: dict[int, BundleKernel] = {}
         self._modules: dict[tuple[int, int], int] = {}  # (blob, device) → CUmodule
-        self._lock = threading.RLock()
+        self._lock = RLock()
         self._is_fresh = self.manifest["sources"] is None
 
     @property
@@ -181,7 +181,7 @@ def describe_device(device: Any) -> str:
 def explain(bundle: Bundle, device: Any) -> list[Row]:
     """What a GPU would load for each unit: nothing is loaded, and the GPU need not be here.
 
-    `device` has `name`, `major`, `minor` and `driver` (select.Device or kb.Device). Each row: `unit`, `kernels`, `target`,
+    `device` is a select.Device(name, major, minor, driver) or a kb.Device. Each row: `unit`, `kernels`, `target`,
     `arch`, `toolchain`, `kind` (None where nothing fits) and `refusals`, a list of (target, reason).
     """
     units: dict[tuple[str, tuple[int, ...]], list[Row]] = {}

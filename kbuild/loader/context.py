@@ -6,7 +6,7 @@ without a context gets it and keeps it, as with the runtime; a thread with anoth
 
 from __future__ import annotations
 
-import threading
+from _thread import RLock
 from ctypes import byref, c_int, create_string_buffer
 
 from . import driver, select
@@ -20,7 +20,7 @@ __all__ = ("Device", "get_devices", "synchronize")
 
 _COMPUTE_MAJOR, _COMPUTE_MINOR = 75, 76  # CUdevice_attribute
 _POINTER_DEVICE_ORDINAL = 9  # CUpointer_attribute
-_lock = threading.RLock()
+_lock = RLock()
 _devices: list[Device] | None = None
 
 

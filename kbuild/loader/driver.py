@@ -9,7 +9,7 @@ from __future__ import annotations
 import ctypes
 import os
 import struct
-import threading
+from _thread import RLock
 from ctypes import POINTER, c_char_p, c_int, c_size_t, c_ubyte, c_uint, c_uint64, c_void_p
 
 from .errors import DriverError
@@ -74,7 +74,7 @@ _REMEDIES = {
     304: "the operating system refused: check the limits of this process",
     400: "a handle is not valid here: is the stream one of this GPU, and still open?",
     500: "the code holds no such name: the bundle is damaged, rebuild it",
-    700: "a kernel read or wrote outside its arrays; the process must restart. `compute-sanitizer python …` finds where",
+    700: "a kernel read or wrote outside its arrays; the process must restart; `compute-sanitizer python` says where",
     701: "the block is too large for the kernel's registers: launch with a smaller block_dim",
     702: "a kernel ran past the display watchdog's limit: launch less at a time",
     710: "an assert in a kernel failed; the process must restart",
@@ -82,10 +82,10 @@ _REMEDIES = {
     716: "a kernel used an address that is not aligned to its type; check ptr and strides of foreign arrays",
     717: "a kernel used an address of the wrong kind; the process must restart",
     718: "a kernel's program counter left its code; the process must restart",
-    719: "a kernel failed and the GPU's context is lost; the process must restart. `compute-sanitizer python …` finds it",
+    719: "a kernel failed and its context is lost; the process must restart; `compute-sanitizer python` says where",
     802: "the GPU's system is not ready: is the fabric manager (or MPS) running?",
     803: "the driver's library and its kernel module differ in version: restart the machine after a driver update",
-    804: "the driver library is newer than the driver supports on this GPU: remove the compatibility package (cuda-compat)",
+    804: "the driver library is newer than this GPU's driver supports: remove the cuda-compat package",
     900: "the stream is being captured into a graph, and this call cannot be: do it before the capture",
     999: "the driver gives no reason; `dmesg | grep -i nvrm` may",
 }
@@ -153,7 +153,7 @@ def _launcher(library: ctypes.CDLL) -> Callable[..., int]:
 
 
 _driver: Driver | None = None
-_lock = threading.Lock()
+_lock = RLock()
 _forked = False
 _fork_hooks: list[Callable[[], None]] = []
 

@@ -1,8 +1,8 @@
 """The quick launch: a function written for one kernel's parameters and one device.
 
-It unpacks the arguments, compares each array's key, packs everything with one `Struct` and calls the driver. Whatever is
-not exactly as expected raises, and the thorough launch takes over and says why. `struct` itself refuses a float for an
-integer, a number out of range and what is no number; the rest is compared here. What is written for
+It unpacks the arguments, compares each array's key, packs everything with one `Struct` and calls the driver. Whatever
+is not exactly as expected raises, and the thorough launch takes over and says why. `struct` itself refuses a float for
+an integer, a number out of range and what is no number; the rest is compared here. What is written for
 `integrate(pos: array1[vec3[float32]], gravity: vec3[float32], dt: float32)`:
 
     def launch(dim, args=(), stream=None, device=None, block_dim=None):

@@ -74,7 +74,7 @@ def read(spec: Any) -> bytes | None:
 
 def locate(name: str) -> tuple[str, bytes]:
     """(path, bytes) of the bundle that a package name, a folder or a file stands for. Raises BundleError."""
-    if name.endswith(".kbundle") or os.sep in name or os.path.isdir(name) and not name.isidentifier():
+    if name.endswith(".kbundle") or os.sep in name or (os.path.isdir(name) and not name.isidentifier()):
         return _read_file(os.path.join(name, BUNDLE_NAME) if os.path.isdir(name) else name)
     spec = package_of(name)
     if spec is None:

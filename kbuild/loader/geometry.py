@@ -23,7 +23,7 @@ def axes(dim: object, ndim: int) -> tuple[int, ...]:
     """`dim` as exactly `ndim` extents. Raises ValueError or TypeError that says what is wrong with it."""
     given = tuple(dim) if isinstance(dim, (tuple, list)) else (dim,)
     try:
-        extents = tuple([operator.index(n) for n in given])  # type: ignore[arg-type]
+        extents = tuple([operator.index(n) for n in given])
     except TypeError:
         raise TypeError("dim wants an integer or a tuple of integers, not %r" % (dim,)) from None
     if not extents:

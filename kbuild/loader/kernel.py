@@ -1,15 +1,14 @@
 """A kernel of a bundle, and its launch.
 
-`launch` starts as `BundleKernel.thorough`, the thorough way: it checks everything, says what is wrong, loads the code and
-finds the context. After a first success a function made for the kernel's parameters (fastpath.py) takes its place and
-falls back to the thorough way whenever something is not as it expects.
+`launch` starts as `BundleKernel.thorough`: it checks everything, says what is wrong, loads the code and finds the
+context. After a first success a function made for the kernel's parameters (fastpath.py) takes its place, and falls back
+to the thorough one whenever something is not as it expects.
 """
 
 from __future__ import annotations
 
 import ctypes
 import struct
-import weakref
 
 from . import abi, context, driver, fastpath, geometry, pack, providers
 from .errors import LaunchError
@@ -29,13 +28,13 @@ CONFIG_FORMAT = "32sQ24x"
 CONFIG_SIZE = 64
 _HEAD = struct.Struct("<7I4x")
 
-_kernels: weakref.WeakSet[BundleKernel] = weakref.WeakSet()
+_pools: list[list[Slot]] = []  # of every loaded kernel; code stays loaded as long as the process, and so do they
 
 
 def make_slot(function: int, offsets: list[int], size: int) -> Slot:
     """What one launch at a time needs: (buffer, config, function, params, keep-alive).
 
-    `config` and `params` point into the buffer; `offsets` are those of header and parameters in a block of `size` bytes.
+    `config` and `params` point into the buffer; `offsets` are those of header and parameters in `size` bytes.
     """
     buffer = ctypes.create_string_buffer(CONFIG_SIZE + size)
     address = ctypes.addressof(buffer)
@@ -50,6 +49,7 @@ class Loaded:
     def __init__(self, kernel: BundleKernel, device: context.Device) -> None:
         self.device = device
         self.pool: list[Slot] = []
+        _pools.append(self.pool)
         function = kernel.bundle.function(kernel.index, device)
         offsets, size, pop = [0, *kernel.offsets], kernel.size, self.pool.pop
 
@@ -58,6 +58,7 @@ class Loaded:
             try:
                 return pop()
             except IndexError:
+                driver.get()  # refuses in a forked child, whose pools are empty
                 return make_slot(function, offsets, size)
 
         self.take = take
@@ -115,9 +116,9 @@ def _first_two(grids: Any) -> Any:
 class BundleKernel:
     """A compiled kernel. `launch(dim, args=(), stream=None, device=None, block_dim=None)`.
 
-    `dim` is the number of threads, or a tuple of them; `args` are the arguments in the order of `parameters`. The device
-    is the one given, else the one of the arrays, else the first. Raises LaunchError for what does not fit, BundleError
-    when the bundle holds nothing for the device, DriverError when CUDA refuses.
+    `dim` is the number of threads, or a tuple of them; `args` are the arguments in the order of `parameters`. The
+    device is the one given, else the one of the arrays, else the first. Raises LaunchError for what does not fit,
+    BundleError when the bundle holds nothing for the device, DriverError when CUDA refuses.
     """
 
     launch: Callable[..., None]
@@ -140,15 +141,10 @@ class BundleKernel:
         self.geometries = Geometries(self.ndim, self.block_dim)
         self._loaded: dict[int, Loaded] = {}
         self.launch = self.thorough
-        _kernels.add(self)
 
     def __repr__(self) -> str:
         listed = ", ".join("%s: %s" % parameter for parameter in self.parameters)
         return "<kernel %s(%s)>" % (self.name, listed)
-
-    def forget(self) -> None:
-        """Drops everything that belongs to the driver: in a forked child its handles mean nothing."""
-        self._loaded, self.launch = {}, self.thorough
 
     def thorough(
         self, dim: Any, args: Any = (), stream: Any = None, device: Any = None, block_dim: int | None = None
@@ -212,7 +208,6 @@ class BundleKernel:
         return gpu
 
     def _load(self, gpu: context.Device) -> Loaded:
-        driver.get()  # refuses in a forked child
         loaded = self._loaded.get(gpu.ordinal)
         if loaded is None:
             loaded = self._loaded.setdefault(gpu.ordinal, Loaded(self, gpu))
@@ -233,9 +228,9 @@ class BundleKernel:
             raise driver.get().error("cuLaunchKernelEx", status, about)
 
 
-def _forget_all() -> None:
-    for kernel in list(_kernels):
-        kernel.forget()
+def _empty_pools() -> None:
+    for pool in _pools:
+        pool.clear()
 
 
-driver.on_fork(_forget_all)
+driver.on_fork(_empty_pools)

@@ -12,6 +12,10 @@ from . import abi
 from .errors import did_you_mean
 from .values import class_of
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
 _PYTHON_TYPES: dict[object, abi.Type] = {bool: abi.BOOL, int: abi.INT32, float: abi.FLOAT32}
 
 
@@ -42,7 +46,7 @@ def abi_type(annotation: object) -> abi.Type:
     if isinstance(annotation, type):
         known = _PYTHON_TYPES.get(annotation) or annotation.__dict__.get("_kb_type_")
         if known is not None:
-            return known  # type: ignore[no-any-return]
+            return known
         if "_kb_struct_" in annotation.__dict__:
             return _struct_type(annotation)
         if hasattr(annotation, "_kb_array_"):
@@ -75,7 +79,7 @@ def struct(cls: type) -> type:
     `Spring(stiffness=2.0)` sets fields by keyword; the others are zero, and arrays are None until set. Assigning to a
     name that is no field raises AttributeError.
     """
-    fields = cls.__dict__.get("__annotations__", {})
+    fields = _annotations(cls)
     where = "@struct class %s" % cls.__qualname__
     if not fields:
         raise TypeError("%s has no fields: annotate them, as in `x: float`" % where)
@@ -94,6 +98,12 @@ def struct(cls: type) -> type:
     return cls
 
 
+def _annotations(cls: type) -> dict[str, Any]:
+    """The class's own annotations, as written: without those of its bases, strings unevaluated."""
+    own: dict[str, Any] = cls.__dict__.get("__annotations__", {})  # noqa: RUF063 (that needs a dependency)
+    return own
+
+
 def _struct_type(cls: type) -> abi.Struct:
     """Resolves the fields' annotations once; strings are read in the globals of the class's module."""
     name = "%s:%s" % (cls.__module__, cls.__qualname__)
@@ -101,7 +111,7 @@ def _struct_type(cls: type) -> abi.Struct:
         raise TypeError("struct %s contains itself: keep an index into an array instead" % name)
     setattr(cls, "_kb_busy_", True)  # noqa: B010
     try:
-        fields = [(field, _field_type(cls, name, field)) for field in cls.__dict__["__annotations__"]]
+        fields = [(field, _field_type(cls, name, field)) for field in _annotations(cls)]
     finally:
         delattr(cls, "_kb_busy_")
     made = abi.Struct(name, fields)
@@ -110,7 +120,7 @@ def _struct_type(cls: type) -> abi.Struct:
 
 
 def _field_type(cls: type, name: str, field: str) -> abi.Type:
-    annotation = cls.__dict__["__annotations__"][field]
+    annotation = _annotations(cls)[field]
     if isinstance(annotation, str):
         try:
             annotation = eval(annotation, vars(sys.modules[cls.__module__]))
@@ -135,7 +145,7 @@ def _zero(cls: type, field: abi.Field) -> object:
     if isinstance(field.type, abi.Array):
         return None
     if isinstance(field.type, abi.Struct):
-        annotation = cls.__dict__["__annotations__"][field.name]
+        annotation = _annotations(cls)[field.name]
         if isinstance(annotation, str):
             annotation = eval(annotation, vars(sys.modules[cls.__module__]))
         return annotation()
@@ -143,12 +153,12 @@ def _zero(cls: type, field: abi.Field) -> object:
 
 
 def _struct_setattr(self: object, name: str, value: object) -> None:
-    fields = type(self).__dict__["__annotations__"]
+    fields = _annotations(type(self))
     if name not in fields:
         raise AttributeError("%s has no field %r%s" % (type(self).__qualname__, name, did_you_mean(name, fields)))
     object.__setattr__(self, name, value)
 
 
 def _struct_repr(self: object) -> str:
-    names = type(self).__dict__["__annotations__"]
+    names = _annotations(type(self))
     return "%s(%s)" % (type(self).__qualname__, ", ".join("%s=%r" % (n, getattr(self, n)) for n in names))

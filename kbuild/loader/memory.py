@@ -118,6 +118,6 @@ def _address(view: memoryview) -> tuple[int, object]:
         return 0, None
     if view.readonly:
         data = view.obj if isinstance(view.obj, bytes) and len(view.obj) == view.nbytes else bytes(view)
-        return ctypes.cast(data, ctypes.c_void_p).value or 0, data
+        return ctypes.cast(ctypes.c_char_p(data), ctypes.c_void_p).value or 0, data
     buffer = (ctypes.c_char * view.nbytes).from_buffer(view)
     return ctypes.addressof(buffer), buffer

@@ -1,8 +1,8 @@
 """From Python values to the bytes of a parameter block, and back.
 
-A type's `format` is its layout in the `struct` module's language: explicit offsets, little-endian, an array descriptor as
-one run of bytes. `Packing.add` turns a value into the numbers that the format wants, with every check, and raises
-`Refused` that says what was wanted and what was given; it is the thorough way, beside which `fastpath` is the quick one.
+A type's `format` is its layout in the `struct` module's language: explicit offsets, little-endian, an array descriptor
+as one run of bytes. `Packing.add` turns a value into the numbers that the format wants, with every check, and raises
+`Refused` that says what was wanted and what was given: the thorough way, beside which `fastpath` is the quick one.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def signature(type: abi.Type) -> str:
 
 
 def array_key(type: abi.Type, ordinal: int) -> str:
-    """What an array on a device and a parameter have in common when they fit: one interned object, compared with `is`."""
+    """What an array on a device and a fitting parameter have in common: one interned text, compared with `is`."""
     return sys.intern("%s@cuda:%d" % (signature(type), ordinal))
 
 

@@ -6,7 +6,7 @@ function, the instance. What no bundle holds is compiled only where that was ask
 
 from __future__ import annotations
 
-import threading
+from _thread import RLock
 
 from . import bundle as bundles
 from . import finder, identity, providers
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ("launch",)
 
 _opened: dict[str, Bundle] = {}
-_lock = threading.RLock()
+_lock = RLock()
 
 
 def launch(
@@ -37,7 +37,7 @@ def launch(
     """Launches `kernel` over `dim` threads (a number, or a tuple of one to four), with `inputs`, then `outputs`.
 
     `device` is "cuda:0", a number or a kb.Device, and defaults to where the arrays are; `stream` is None (the default
-    stream), a handle or a stream object of any library. Returns at once; errors of the kernel itself show at a later call.
+    stream), a handle or a stream object of any library. Returns at once; what goes wrong inside a kernel shows later.
     Raises LaunchError, BundleError, StaleBundle, DriverError.
     """
     if outputs:
@@ -118,7 +118,7 @@ def _matching(bundle: Bundle, name: str, definition: dict[str, Any], kernel: Ker
     """Index of the instance whose captured values are those of the live function."""
     plan = definition["plan"]
     try:
-        values = identity.evaluate(kernel.function, plan)
+        values = identity.evaluate(kernel.function, plan)  # type: ignore[arg-type]
         wanted = identity.digest(plan, values)
     except identity.CaptureError as error:
         raise LaunchError("%s: %s" % (name, error)) from None

@@ -28,7 +28,8 @@ _SUFFIXES = {
     "ul": abi.UINT64,
 }
 _SUFFIX_OF = {scalar.spelling: suffix for suffix, scalar in _SUFFIXES.items()}
-SEQUENCES = {tuple, list}  # exact classes that a launch unpacks without looking closer; every vector class joins them
+# Exact classes that a launch unpacks without looking closer; every vector and matrix class joins them.
+SEQUENCES: set[type] = {tuple, list}
 
 
 def convert(scalar: abi.Scalar, value: object) -> object:
@@ -184,7 +185,7 @@ class Vec(tuple):  # type: ignore[type-arg]
         length, element = cls._kb_type_.length, cls._kb_type_.element
         if len(components) == 1:
             only = components[0]
-            components = tuple(only) if hasattr(only, "__iter__") else (only,) * length  # type: ignore[arg-type]
+            components = tuple(only) if hasattr(only, "__iter__") else (only,) * length
         components = components or (0,) * length
         if len(components) != length:
             raise TypeError(
@@ -205,16 +206,16 @@ class Vec(tuple):  # type: ignore[type-arg]
     x = property(operator.itemgetter(0))
     y = property(operator.itemgetter(1))
 
-    def __add__(self, other: object) -> Vec:  # type: ignore[override]
+    def __add__(self, other: object) -> Vec:
         return self._of(map(operator.add, self, other)) if type(other) is type(self) else NotImplemented
 
     def __sub__(self, other: object) -> Vec:
         return self._of(map(operator.sub, self, other)) if type(other) is type(self) else NotImplemented
 
-    def __mul__(self, factor: object) -> Vec:  # type: ignore[override]
+    def __mul__(self, factor: object) -> Vec:
         return self._of(c * factor for c in self) if _is_number(factor) else NotImplemented
 
-    __rmul__ = __mul__  # type: ignore[assignment]
+    __rmul__ = __mul__
 
     def __truediv__(self, divisor: object) -> Vec:
         if not _is_number(divisor) or self._kb_type_.element.kind != "float":
@@ -239,7 +240,7 @@ class Mat(tuple):  # type: ignore[type-arg]
         rows, columns = cls._kb_type_.rows, cls._kb_type_.columns
         if len(values) == 1:
             only = values[0]
-            values = tuple(only) if hasattr(only, "__iter__") else (only,) * (rows * columns)  # type: ignore[arg-type]
+            values = tuple(only) if hasattr(only, "__iter__") else (only,) * (rows * columns)
         values = values or (0,) * (rows * columns)
         if len(values) == rows * columns:
             values = tuple(values[i * columns : (i + 1) * columns] for i in range(rows))
@@ -252,15 +253,15 @@ class Mat(tuple):  # type: ignore[type-arg]
         if isinstance(index, tuple):
             row, column = index
             return tuple.__getitem__(self, row)[column]
-        return tuple.__getitem__(self, index)  # type: ignore[index]
+        return tuple.__getitem__(self, index)  # type: ignore[call-overload]
 
     def __repr__(self) -> str:
         return "%s(%s)" % (type(self).__name__, ", ".join(repr(tuple(row)) for row in self))
 
     def _of(self, rows: object) -> Mat:
-        return tuple.__new__(type(self), rows)  # type: ignore[arg-type, type-var]
+        return tuple.__new__(type(self), rows)  # type: ignore[arg-type]
 
-    def __add__(self, other: object) -> Mat:  # type: ignore[override]
+    def __add__(self, other: object) -> Mat:
         return self._of(map(operator.add, self, other)) if type(other) is type(self) else NotImplemented
 
     def __sub__(self, other: object) -> Mat:
@@ -277,7 +278,7 @@ class Mat(tuple):  # type: ignore[type-arg]
             return self._of([row * other for row in self])
         return self.__matmul__(other)
 
-    def __rmul__(self, factor: object) -> Mat:  # type: ignore[override]
+    def __rmul__(self, factor: object) -> Mat:
         return self._of([row * factor for row in self]) if _is_number(factor) else NotImplemented
 
     def __matmul__(self, other: object) -> object:
@@ -356,7 +357,7 @@ def _matrix(type_: abi.Matrix) -> type[Mat]:
 _VECTORS = tuple("vec%s%s" % (n, suffix) for n in "234" for suffix in ("", *_SUFFIXES))
 _MATRICES = tuple("mat%s%s%s" % (n, n, suffix) for n in "234" for suffix in ("", "h", "f", "d"))
 _SCALAR_NAMES = tuple("bool_" if name == "bool" else name for name in abi.SCALARS)
-__all__ = _SCALAR_NAMES + _VECTORS + _MATRICES  # type: ignore[assignment]  # noqa: PLE0605
+__all__ = _SCALAR_NAMES + _VECTORS + _MATRICES
 
 
 def __getattr__(name: str) -> object:
