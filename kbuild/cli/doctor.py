@@ -73,8 +73,10 @@ def _project(folder: str | None) -> tuple[config.BuildConfig | None, list[str]]:
         return config.require(Path(folder)), []
     try:
         return config.load(Path(".")), []
-    except (ToolchainError, UsageError) as error:
-        return None, [str(error)]
+    except ToolchainError as error:
+        return None, [_sentence(error.message, error.help)]
+    except UsageError as error:
+        return None, [_sentence(f"{error.where}: {error.message}", error.help)]
 
 
 def _survey(settings: config.BuildConfig | None, problems: list[str]) -> Sequence[Toolchain]:
@@ -131,7 +133,10 @@ def _show(report: dict[str, Any], plans: list[planning.Plan], console: Console) 
     rows = [
         (one["version"], " ".join(a[3:] for a in one["architectures"]), one["source"]) for one in report["toolchains"]
     ]
-    console.table("toolchains", ("NVRTC", "compiles for sm_…", "found in"), rows)
+    if rows:
+        console.table("toolchains", ("NVRTC", "compiles for sm_…", "found in"), rows)
+    else:
+        console.line("no toolchain: to compile kernels here, pip install 'kbuild[build]'\n")
     if report["project"]:
         console.table(f"project {report['project']['root']}", planning.HEADERS, planning.rows(plans))
     for problem in report["problems"]:
