@@ -1,7 +1,8 @@
 """The arrows between the rooms of the house, read from every import in the source text, and the rules of the loader.
 
 `ROOMS` is the table of DESIGN: a room may import itself and what its row names. Imports inside functions and under
-`TYPE_CHECKING` count like any other. The checkers work on `{module name: Module}`, so that made-up sources test them.
+`TYPE_CHECKING` count there like any other; only inside one room, and only for cycles, do they not. The checkers work on
+`{module name: Module}`, so that made-up sources test them.
 """
 
 from __future__ import annotations
@@ -79,11 +80,14 @@ class Module:
 
 @dataclass(frozen=True)
 class Import:
-    """One imported name: the module as far as it exists, where it stands, whether written with leading dots."""
+    """One imported name: the module as far as it exists, where it stands, whether written with leading dots, and
+    whether it waits: for a call of the function around it, or for a type checker.
+    """
 
     target: str
     line: int
     is_relative: bool
+    is_deferred: bool
 
 
 def read_modules(root: Path) -> dict[str, Module]:
@@ -98,16 +102,27 @@ def read_modules(root: Path) -> dict[str, Module]:
 
 def imports(module: Module, modules: dict[str, Module]) -> Iterator[Import]:
     """Every import of a module, at whatever depth; `from a import b` is `a.b` where that is a module, else `a`."""
-    for node in ast.walk(ast.parse(module.text)):
+    for node, is_deferred in _statements(ast.parse(module.text), False):
         if isinstance(node, ast.Import):
             for alias in node.names:
-                yield Import(alias.name, node.lineno, False)
+                yield Import(alias.name, node.lineno, False, is_deferred)
         elif isinstance(node, ast.ImportFrom):
             base = _base(module, node)
             for alias in node.names:
                 full = f"{base}.{alias.name}"
                 is_module = full in modules or (base == "kbuild" and alias.name in ROOMS)
-                yield Import(full if is_module else base, node.lineno, node.level > 0)
+                yield Import(full if is_module else base, node.lineno, node.level > 0, is_deferred)
+
+
+def _statements(node: ast.AST, is_deferred: bool) -> Iterator[tuple[ast.AST, bool]]:
+    for child in ast.iter_child_nodes(node):
+        waits = isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)) or _is_for_type_checkers(child)
+        yield child, is_deferred
+        yield from _statements(child, is_deferred or waits)
+
+
+def _is_for_type_checkers(node: ast.AST) -> bool:
+    return isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING")
 
 
 def _base(module: Module, node: ast.ImportFrom) -> str:
@@ -158,22 +173,35 @@ def _judge_door(room: str, target: Module) -> str | None:
 
 
 def foreign_imports_of_loader(modules: dict[str, Module]) -> list[str]:
-    """Imports of the loader that are neither relative nor of the standard library."""
+    """Imports of the loader that are neither relative nor of the standard library.
+
+    NumPy is the one exception, inside a function: for callers who ask for a NumPy array, and so have it.
+    """
     return [
         f"{module.name}:{found.line}: the loader imports {found.target}"
         for module in modules.values()
         if module.room == "loader"
         for found in imports(module, modules)
         if not found.is_relative and found.target.split(".")[0] not in sys.stdlib_module_names
+        if not (found.target == "numpy" and found.is_deferred)
     ]
 
 
 def cycles(modules: dict[str, Module]) -> list[str]:
-    """Import cycles between modules, each written once as `a -> b -> a`."""
-    edges = {
-        name: sorted({found.target for found in imports(module, modules)} & modules.keys() - {name})
-        for name, module in modules.items()
-    }
+    """Import cycles between modules, each written once as `a -> b -> a`.
+
+    Inside a room a deferred import closes none: a first launch finds its bundle from the kernel's module, and an
+    annotation may look back. Between rooms `ROOMS` has none to begin with.
+    """
+
+    def targets(module: Module) -> set[str]:
+        return {
+            found.target
+            for found in imports(module, modules)
+            if found.target in modules and not (found.is_deferred and modules[found.target].room == module.room)
+        }
+
+    edges = {name: sorted(targets(module) - {name}) for name, module in modules.items()}
     found: dict[frozenset[str], str] = {}
     done: set[str] = set()
 
@@ -221,6 +249,11 @@ def test_the_sources_were_found():
     assert {"kbuild.errors", "kbuild.loader.abi", "hooks", "hooks.setuptools_plugin"} <= modules.keys()
 
 
+def test_the_table_itself_has_no_cycle():
+    rows = {f"kbuild.{room}": " ".join(f"import kbuild.{other};" for other in row) for room, row in ROOMS.items()}
+    assert cycles({name: Module(name, text) for name, text in rows.items()}) == []
+
+
 def test_every_package_is_in_the_wheel():
     """pyproject.toml lists the packages by hand, since setuptools cannot find one that is renamed (hooks)."""
     listed = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]["packages"]
@@ -266,6 +299,8 @@ BROKEN = [
         "the loader imports kbuild.loader",
     ),
     (cycles, {"kbuild__a": "import kbuild.b", "kbuild__b": "from . import a"}, "kbuild.a -> kbuild.b -> kbuild.a"),
+    (foreign_imports_of_loader, {"kbuild__loader__a": "import numpy"}, "the loader imports numpy"),
+    (cycles, {"kbuild__a": "def f(): import kbuild.b", "kbuild__b": "import kbuild.a"}, "kbuild.a -> kbuild.b"),
     (
         cycles,
         {"kbuild__a": "import kbuild.b", "kbuild__b": "import kbuild.c", "kbuild__c": "def f(): from .a import x"},
@@ -292,6 +327,9 @@ def test_a_broken_rule_is_reported(check, texts, expected):
         {"kbuild__lang__a": "from ..loader import identity\nfrom kbuild.ir import nodes", "kbuild__ir__nodes": ""},
         {"kbuild__loader__a": "from . import abi\nimport os.path", "kbuild__loader__abi": ""},
         {"kbuild__bundle__a": "from kbuild.loader import format", "kbuild__loader__format": ""},
+        {"kbuild__loader__a": "def f():\n    import numpy"},
+        {"kbuild__ir__a": "def f():\n    from . import b", "kbuild__ir__b": "from . import a"},
+        {"kbuild__ir__a": "if TYPE_CHECKING:\n    from . import b", "kbuild__ir__b": "from . import a"},
         {"hooks__a": "def f():\n    from kbuild import pipeline", "kbuild__pipeline": ""},
     ],
 )
