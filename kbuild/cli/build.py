@@ -11,10 +11,8 @@ from typing import Any
 
 from kbuild import config, targets
 from kbuild.bundle import pinning
-from kbuild.cli.console import Console
+from kbuild.cli.console import Console, count
 from kbuild.errors import ExitCode, UsageError
-
-SUMMARY = "compile a project's kernels into a bundle"
 
 DESCRIPTION = """\
 Compiles the kernels of a project for its targets and writes the bundle beside the package's sources, or below -o.
@@ -84,10 +82,10 @@ def _build(settings: config.BuildConfig, arguments: argparse.Namespace, console:
         console.result(_object(result))
         return ExitCode.DONE
     for bundle in result.bundles:
-        console.line(f"{bundle.path}: {bundle.size} bytes, {bundle.digest}")
+        console.line(f"{bundle.path}: {count(bundle.size, 'byte')}, {bundle.digest}")
     console.line(
-        f"{len(result.kernels)} kernels for {len(result.targets)} targets: "
-        f"{result.compiled} units compiled, {result.cached} from the cache, {result.seconds:.1f} s"
+        f"{count(len(result.kernels), 'kernel')} for {count(len(result.targets), 'target')}: "
+        f"{count(result.compiled, 'unit')} compiled, {result.cached} from the cache, {result.seconds:.1f} s"
     )
     if arguments.pin:
         console.line(f"digest noted in {arguments.pin}")

@@ -9,8 +9,6 @@ from kbuild import config
 from kbuild.cli.console import Console
 from kbuild.errors import ExitCode
 
-SUMMARY = "look for errors in a project's kernels, without compiling them"
-
 DESCRIPTION = """\
 Reads every kernel of a project and reports everything that kbuild cannot compile: where, why, and what to write
 instead. Needs no toolchain and no GPU, and writes nothing. Ends with 1 if there is an error.

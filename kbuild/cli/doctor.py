@@ -20,8 +20,6 @@ from kbuild.loader import context, driver
 from kbuild.loader.errors import DriverError
 from kbuild.nvrtc import Cache, Toolchain, cache_root, survey
 
-SUMMARY = "look over this machine, and a project's targets"
-
 DESCRIPTION = """\
 Looks over this machine: Python, the NVRTC toolchains and the GPUs they compile for, kbuild's cache, the GPU driver. For
 a project also: is there a toolchain for each of its targets? Ends with 3 if the project cannot be built here.
@@ -151,7 +149,7 @@ def _lines(report: dict[str, Any]) -> Iterator[str]:
     yield "extras    " + (f"without {', '.join(absent)}: pip install 'kbuild[build]'" if absent else "all there")
     cache = report["cache"]
     state = "writable" if cache["writable"] else "NOT writable: every build compiles everything"
-    yield f"cache     {cache['path']} ({state}; {cache['entries']} entries, {cache['bytes']} bytes)"
+    yield f"cache     {cache['path']} ({state}; {cache['entries']} entries, {cache['bytes'] / 1e6:.1f} MB)"
     if report["gpu_problem"]:
         yield f"GPU       {report['gpu_problem']}"
     else:

@@ -10,8 +10,6 @@ from kbuild.cli.console import Console
 from kbuild.errors import ExitCode, UsageError
 from kbuild.loader import format
 
-SUMMARY = "show what a bundle holds"
-
 DESCRIPTION = """\
 Shows the kernels of a bundle with the layout of their parameters, and its cubins: for which target, made by which
 toolchain, loaded by which driver, how large, with how many registers. Nothing is imported and no GPU is needed.

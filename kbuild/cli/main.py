@@ -1,7 +1,8 @@
 """`python -m kbuild COMMAND`: the parser, and what becomes of an error.
 
-A command is a module with `SUMMARY`, `DESCRIPTION`, `EXAMPLES`, `configure(parser)` and `run(arguments, console) ->
-ExitCode`. Exit codes say who is at fault (`kbuild.errors.ExitCode`); only kbuild's own bugs show a traceback.
+A command is a module with `DESCRIPTION`, `EXAMPLES`, `configure(parser)` and `run(arguments, console) -> ExitCode`.
+Only the one asked for is imported. Exit codes say who is at fault (`kbuild.errors.ExitCode`); only kbuild's own bugs
+show a traceback.
 """
 
 from __future__ import annotations
@@ -13,14 +14,21 @@ import platform
 import sys
 import traceback
 from collections.abc import Sequence
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from kbuild._version import __version__
 from kbuild.cli.console import Console
 from kbuild.errors import CompileError, ExitCode, InternalError, KbuildError, ToolchainError
 from kbuild.loader.errors import DriverError, LoaderError
 
-COMMANDS = ("build", "check", "inspect", "verify", "targets", "doctor")
+COMMANDS = {
+    "build": "compile a project's kernels into a bundle",
+    "check": "look for errors in a project's kernels, without compiling them",
+    "inspect": "show what a bundle holds",
+    "verify": "check a bundle for damage and for lies",
+    "targets": "list the GPUs that can be built for",
+    "doctor": "look over this machine, and a project's targets",
+}
 
 DESCRIPTION = """\
 kbuild compiles GPU kernels written in Python into machine code while a wheel is built. Projects say what to build in
@@ -52,8 +60,8 @@ class _Parser(argparse.ArgumentParser):
         self.exit(ExitCode.USAGE, f"{self.prog}: error: {message}\n  help: {self.prog} --help\n")
 
 
-def parser() -> argparse.ArgumentParser:
-    """The whole command line."""
+def parser(words: Sequence[str]) -> argparse.ArgumentParser:
+    """The command line; the arguments of a command are there if its name is among the words."""
     top = _Parser(
         prog="python -m kbuild",
         description=DESCRIPTION,
@@ -62,19 +70,18 @@ def parser() -> argparse.ArgumentParser:
     )
     top.add_argument("--version", action="version", version=f"kbuild {__version__}")
     commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=_Parser)
-    for name in COMMANDS:
-        module = importlib.import_module(f"kbuild.cli.{name}")
-        command = commands.add_parser(
-            name,
-            help=module.SUMMARY,
-            description=module.DESCRIPTION,
-            epilog=module.EXAMPLES,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-        )
-        module.configure(command)
-        command.add_argument("--json", action="store_true", help="print one JSON object; all else goes to stderr")
-        command.set_defaults(run=module.run)
+    for name, summary in COMMANDS.items():
+        command = commands.add_parser(name, help=summary, formatter_class=argparse.RawDescriptionHelpFormatter)
+        if name in words:
+            _configure(command, importlib.import_module(f"kbuild.cli.{name}"))
     return top
+
+
+def _configure(command: argparse.ArgumentParser, module: Any) -> None:
+    command.description, command.epilog = module.DESCRIPTION, module.EXAMPLES
+    module.configure(command)
+    command.add_argument("--json", action="store_true", help="print one JSON object; all else goes to stderr")
+    command.set_defaults(run=module.run)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -82,7 +89,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")  # a file name must not end a command in an ASCII locale
-    arguments = parser().parse_args(argv)
+    words = sys.argv[1:] if argv is None else list(argv)
+    arguments = parser(words).parse_args(words)
     console = Console(as_json=arguments.json)
     try:
         status = int(arguments.run(arguments, console))

@@ -9,8 +9,6 @@ from kbuild.cli import toolchains as planning
 from kbuild.cli.console import Console
 from kbuild.errors import ExitCode
 
-SUMMARY = "list the GPUs that can be built for"
-
 DESCRIPTION = """\
 Lists architectures and Jetson platforms: which installed NVRTC would build each, the oldest driver that loads the
 result, or what to install.

@@ -6,11 +6,9 @@ import argparse
 from dataclasses import dataclass
 
 from kbuild import bundle
-from kbuild.cli.console import Console
+from kbuild.cli.console import Console, count
 from kbuild.errors import ExitCode
 from kbuild.loader import format
-
-SUMMARY = "check a bundle for damage and for lies"
 
 DESCRIPTION = """\
 Checks every digest in a bundle, and holds what it says of each cubin (architecture, entries, offset and size of every
@@ -75,4 +73,4 @@ def _show(result: _Result, console: Console) -> None:
     for problem in result.problems:
         console.note(f"{result.path}: error: {problem}")
     if not result.problems:
-        console.line(f"{result.path}: right, {result.cubins} cubins, {result.digest}")
+        console.line(f"{result.path}: right, {count(result.cubins, 'cubin')}, {result.digest}")

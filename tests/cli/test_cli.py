@@ -169,7 +169,7 @@ def test_build(run: Run, project: Path, pipeline: Pipeline) -> None:
     status, out, err = run("build", project)
     assert status == 0
     assert "robosim/_kbuild.kbundle: 7 bytes, sha256:ab" in out
-    assert "1 kernels for 2 targets: 1 units compiled, 1 from the cache, 1.2 s" in out
+    assert "1 kernel for 2 targets: 1 unit compiled, 1 from the cache, 1.2 s" in out
     assert "[1/2] sm_90 robosim.kernels\n[2/2] sm_87 robosim.kernels\n" in err
     assert "/p/robosim/kernels.py:3:5: warning: slow [KB900]" in err
     assert pipeline.options["output"] is None
@@ -517,7 +517,7 @@ def test_doctor(run: Run, toolchains: None, tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setenv("KBUILD_CACHE", str(tmp_path / "cache"))
     status, out, err = run("doctor")
     assert status == 0
-    assert f"cache     {tmp_path}/cache (writable; 0 entries, 0 bytes)" in out
+    assert f"cache     {tmp_path}/cache (writable; 0 entries, 0.0 MB)" in out
     assert "12.9.86  80 90 120          wheel x" in out
     assert "problem: CUDA_HOME=/y: it does not start" in err
     assert not (tmp_path / "cache").exists(), "looking changes nothing"
@@ -578,12 +578,11 @@ def test_doctor_shows_gpus(run: Run, toolchains: None, tmp_path: Path, monkeypat
     assert "GPU       no CUDA driver on this machine" in run("doctor")[1]
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
 def test_doctor_and_a_cache_that_cannot_be_written(
     run: Run, toolchains: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("KBUILD_CACHE", "/proc/kbuild")
+    monkeypatch.setenv("KBUILD_CACHE", "/dev/null/kbuild")
     assert "NOT writable" in run("doctor")[1]
 
 
@@ -615,7 +614,7 @@ def test_progress_on_a_terminal(run: Run, project: Path, pipeline: Pipeline, mon
     status, out, err = run("build", project)
     assert status == 0
     assert "[1/2]" not in err
-    assert "1 kernels for 2 targets" in out
+    assert "1 kernel for 2 targets" in out
 
 
 # As a program
