@@ -13,6 +13,7 @@ import re
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from setuptools import Command, Distribution
+    from setuptools.command.build import build
 
 SUB_COMMAND = "build_kbuild"
 OLDEST_SETUPTOOLS = 64  # the first with the SubCommand protocol, that is with editable wheels
@@ -40,7 +41,7 @@ def finalize_distribution_options(distribution: Distribution) -> None:
         distribution.cmdclass["bdist_wheel"] = with_fixed_modes(distribution.get_command_class("bdist_wheel"))
 
 
-def extend(command_class: type[Command]) -> None:
+def extend(command_class: type[build]) -> None:
     """Appends `build_kbuild` to the sub-commands of a command; `is_wanted` decides for each distribution."""
     if all(name != SUB_COMMAND for name, _ in command_class.sub_commands):
         command_class.sub_commands = [*command_class.sub_commands, (SUB_COMMAND, is_wanted)]
