@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from kbuild import targets
+from kbuild.errors import UsageError
 from kbuild.loader import cubin, format
 
 Row = dict[str, Any]
@@ -55,6 +57,8 @@ def _incomplete(manifest: Row) -> Iterator[Problem]:
 def _check_cubin(parsed: format.Parsed, row: Row) -> Iterator[tuple[str | None, str]]:
     """(kernel or None, what is wrong) for one row of the manifest's cubins."""
     kernels = {index: parsed.manifest["kernels"][index] for index in row["kernels"]}
+    for message in _check_claims(row, max(kernel["size"] for kernel in kernels.values())):
+        yield None, message
     try:
         data = parsed.blob(row["blob"])
         if row["kind"] == "ptx":
@@ -75,6 +79,23 @@ def _check_cubin(parsed: format.Parsed, row: Row) -> Iterator[tuple[str | None, 
         if kernel["entry"] in found.kernels:
             for message in _check_kernel(found.kernels[kernel["entry"]], kernel, resources):
                 yield kernel["name"], message
+
+
+def _check_claims(row: Row, parameter_bytes: int) -> Iterator[str]:
+    """What a row says of itself, against the tables of targets; a target that this kbuild does not know passes."""
+    major, minor = row["cuda"]
+    if row["toolchain"].split(".")[:2] != [str(major), str(minor)]:
+        yield f"the toolchain {row['toolchain']} is not of CUDA {major}.{minor}"
+    try:
+        parts = targets.parse(row["target"]).parts()
+        oldest = targets.oldest_driver(row["arch"], row["kind"], (major, minor), parameter_bytes)
+    except UsageError:
+        return
+    if (row["arch"], row["kind"]) not in [(part.arch, part.kind) for part in parts]:
+        yield f"it stands under the target {row['target']}, which does not mean {row['kind']} for {row['arch']}"
+    if tuple(row["driver"]) < oldest:
+        said, needed = ".".join(map(str, row["driver"])), ".".join(map(str, oldest))
+        yield f"it needs a driver for CUDA {needed}, but the manifest says {said}"
 
 
 def _check_entries(found: set[str], kernels: dict[int, Row]) -> Iterator[tuple[str | None, str]]:
@@ -104,8 +125,8 @@ def _check_kernel(info: cubin.KernelInfo, kernel: Row, resources: Row) -> Iterat
             yield f"its {name} are {true_count}, but the manifest says {resources[name]}"
 
 
-_ENTRY = re.compile(r"^\s*(?:\.visible\s+|\.weak\s+)?\.entry\s+([\w$%]+)", re.MULTILINE)
-_TARGET = re.compile(r"^\s*\.target\s+sm_(\w+)", re.MULTILINE)
+_ENTRY = re.compile(r"^[ \t]*(?:\.visible[ \t]+|\.weak[ \t]+)?\.entry[ \t]+([\w$%]+)", re.MULTILINE)
+_TARGET = re.compile(r"^[ \t]*\.target[ \t]+sm_(\w+)", re.MULTILINE)
 
 
 def _check_ptx(data: bytes, row: Row, kernels: dict[int, Row]) -> Iterator[tuple[str | None, str]]:

@@ -21,13 +21,13 @@ Versions of the format. The first 56 bytes, and `generator` in the manifest, sta
 
 from __future__ import annotations
 
-import hashlib
 import json
 import struct
 import zlib
 
 from . import schema
 from .abi import align_up
+from .digest import sha256
 from .errors import BundleError as BundleError  # these three are part of this module's face
 from .schema import header_size as header_size
 from .schema import layout as layout
@@ -45,7 +45,7 @@ MAGIC = b"KBUNDLE\n"
 VERSION = schema.FORMAT
 HEADER = struct.Struct("<8sIIQ32s")
 ALIGN = schema.BLOB_ALIGN
-MAX_MANIFEST_BYTES = 1 << 28
+MAX_MANIFEST_BYTES = 1 << 26
 
 
 def canonical(value: object) -> bytes:
@@ -56,7 +56,7 @@ def canonical(value: object) -> bytes:
 def digest(manifest: Row) -> str:
     """The bundle's digest, "sha256:<hex>": over the manifest with each blob reduced to what it is, however stored."""
     blobs = [{"sha256": row["sha256"], "size": row["size"]} for row in manifest["blobs"]]
-    return "sha256:" + hashlib.sha256(canonical(dict(manifest, blobs=blobs))).hexdigest()
+    return "sha256:%s" % sha256(canonical(dict(manifest, blobs=blobs))).hexdigest()
 
 
 # Writing
@@ -75,7 +75,7 @@ def dump(manifest: Row, blobs: Sequence[Bytes]) -> bytes:
         stored.append(_pad(data))
         offset += len(stored[-1])
     text = canonical(dict(manifest, blobs=rows))
-    header = HEADER.pack(MAGIC, VERSION, 0, len(text), hashlib.sha256(text).digest())
+    header = HEADER.pack(MAGIC, VERSION, 0, len(text), sha256(text).digest())
     return _pad(header + text) + b"".join(stored)
 
 
@@ -84,9 +84,9 @@ def _store(raw: bytes) -> tuple[Row, bytes]:
     packed = zlib.compress(raw, 9)
     codec, data = ("zlib", packed) if len(packed) < len(raw) else ("raw", raw)
     row = {
-        "sha256": hashlib.sha256(raw).hexdigest(),
+        "sha256": sha256(raw).hexdigest(),
         "size": len(raw),
-        "stored_sha256": hashlib.sha256(data).hexdigest(),
+        "stored_sha256": sha256(data).hexdigest(),
         "stored": len(data),
         "codec": codec,
     }
@@ -121,12 +121,12 @@ class Parsed:
         """The raw bytes of a blob, both digests checked; BundleError when one is wrong."""
         row = self.manifest["blobs"][index]
         data = self._blobs[row["offset"] : row["offset"] + row["stored"]]
-        if hashlib.sha256(data).hexdigest() != row["stored_sha256"]:
+        if sha256(data).hexdigest() != row["stored_sha256"]:
             raise BundleError("blob %d is damaged: its stored bytes have another digest" % index)
         if row["codec"] == "raw":
             return bytes(data)
         raw = _inflate(data, row["size"], index)
-        if hashlib.sha256(raw).hexdigest() != row["sha256"]:
+        if sha256(raw).hexdigest() != row["sha256"]:
             raise BundleError("blob %d is not what the manifest says: its raw bytes have another digest" % index)
         return raw
 
@@ -178,7 +178,7 @@ def _manifest_text(view: memoryview) -> tuple[bytes, int]:
     if length > MAX_MANIFEST_BYTES or end > len(view):
         raise BundleError("truncated or damaged: a manifest of %d bytes in a file of %d" % (length, len(view)))
     text = bytes(view[HEADER.size : end])
-    if hashlib.sha256(text).digest() != wanted:
+    if sha256(text).digest() != wanted:
         raise BundleError("damaged: the manifest's digest is not the one in the header")
     start = align_up(end, ALIGN)
     _check_padding(view, end, start)

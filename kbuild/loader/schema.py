@@ -37,7 +37,13 @@ def _text(value: object) -> str | None:
 
 
 def _path(value: object) -> str | None:
-    return None if type(value) is str and value else "a path"
+    if type(value) is not str or not value or "\0" in value:
+        return "a path"
+    try:
+        value.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return "a path"
+    return None
 
 
 def _sha256(value: object) -> str | None:

@@ -220,6 +220,16 @@ LIES: list[tuple[Callable[[Any], Any], str]] = [
     ),
     (lambda m: m["cubins"][1].update(arch="sm_90a"), "it is code for sm_90, but the manifest says sm_90a"),
     (lambda m: swap(m, 0, 1), "cubin 0 (jetson-orin-jp6): it is code for sm_90, but the manifest says sm_87"),
+    (
+        lambda m: m["cubins"][1].update(arch="sm_80"),
+        "it stands under the target sm_90, which does not mean cubin for sm_80",
+    ),
+    (
+        lambda m: m["cubins"][3].update(kind="cubin", arch="sm_90", resources=m["cubins"][1]["resources"]),
+        "it stands under the target compute_90, which does not mean cubin for sm_90",
+    ),
+    (lambda m: m["cubins"][1].update(toolchain="13.0.88"), "the toolchain 13.0.88 is not of CUDA 12.9"),
+    (lambda m: m["cubins"][2].update(driver=[12, 0]), "it needs a driver for CUDA 13.0, but the manifest says 12.0"),
     (lambda m: m["cubins"][2].update(cuda=[13, 1]), "it was made by CUDA 13.0, but the manifest says 13.1"),
     (lambda m: m["kernels"][0].update(entry="other"), "robosim.kernels:integrate: the entry other is missing"),
     (
@@ -255,6 +265,13 @@ def test_every_lie_is_found(golden: format.Parsed, change: Callable[[Any], Any],
 
     problems = verify(changed(golden, with_all_blobs))
     assert any(wanted in str(problem) for problem in problems), [str(problem) for problem in problems]
+
+
+def test_a_target_of_a_newer_kbuild_is_no_problem(golden: format.Parsed) -> None:
+    def rename(manifest: Any) -> None:
+        manifest["targets"][1] = manifest["cubins"][1]["target"] = "jetson-orin-jp9"
+
+    assert verify(changed(golden, rename)) == []
 
 
 def test_a_block_larger_than_the_kernel_allows(golden: format.Parsed, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,6 +6,7 @@ import ast
 import hashlib
 import json
 import struct
+import sys
 import time
 import zlib
 from collections.abc import Callable
@@ -16,7 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kbuild.loader import format, schema
+from kbuild.loader import digest, format, schema
 from kbuild.loader.errors import BundleError, LoaderError
 from tests.helpers import bundles
 
@@ -363,6 +364,8 @@ FORGERIES: list[tuple[Callable[[Any], Any], str]] = [
     (at("blobs", 1, "size")(2**40), "more than .* bytes of zlib can hold"),
     (at("blobs", 0, "codec")("lzma"), "wants 'zlib' or 'raw'"),
     (at("sources")([{"module": "a"}]), r"sources\[0\] lacks 'path'"),
+    (at("sources")([{"module": "a", "path": "a\0", "size": 1, "mtime_ns": 1, "sha256": "0" * 64}]), "wants a path"),
+    (at("sources")([{"module": "a", "path": "\ud800", "size": 1, "mtime_ns": 1, "sha256": "0" * 64}]), "wants a path"),
     (
         at("sources")([{"module": "a", "path": "a.py", "size": 1, "mtime_ns": 1, "sha256": "0" * 64}] * 2),
         r"sources\[1\] repeats 'a\.py'",
@@ -423,14 +426,27 @@ def test_lazy_leaves_the_blobs_for_later() -> None:
 
 def test_imports_are_few() -> None:
     """The start of every program pays for what these import."""
-    allowed = {"__future__", "hashlib", "json", "struct", "zlib", "typing"}  # typing: for the type checker only
-    for module in (format, schema):
+    allowed = {"__future__", "json", "struct", "zlib"}
+    for module in (format, schema, digest):
         tree = ast.parse(Path(module.__file__).read_text(encoding="utf-8"))
-        for node in ast.walk(tree):
+        for node in tree.body:
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             if isinstance(node, ast.ImportFrom) and node.level == 0:
                 names = [node.module or ""]
             assert set(names) <= allowed
+
+
+@pytest.mark.parametrize("size", [0, 1, digest.SMALL, digest.SMALL + 1])
+def test_every_sha256_is_the_same(size: int) -> None:
+    data = bytes(range(256)) * (size // 256) + bytes(size % 256)
+    for kind in (bytes, bytearray, memoryview):
+        assert digest.sha256(kind(data)).digest() == hashlib.sha256(data).digest()
+
+
+def test_a_python_without_its_own_sha256(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("_sha256", "_sha2"):
+        monkeypatch.setitem(sys.modules, name, None)
+    assert digest._built_in() is hashlib.sha256
 
 
 def test_parsing_is_fast() -> None:
