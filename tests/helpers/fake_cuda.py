@@ -1,0 +1,172 @@
+"""The fake libcuda of tests/loader/fake_cuda.c, and bundles whose code it understands. Python 3.8, standard library."""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import os
+import subprocess
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Dict, List, Optional, Sequence, Tuple, Type
+
+from kbuild.loader import abi, context, driver, format, schema
+from kbuild.loader.bundle import Bundle, from_bytes
+
+SOURCE = Path(__file__).parents[1] / "loader" / "fake_cuda.c"
+NO_CAPTURES = hashlib.sha256(b"[]").hexdigest()
+
+
+def compile_library(folder: Path, *flags: str) -> Path:
+    """Compiles the fake driver; needs a C compiler."""
+    library = folder / "libcuda.so.1"
+    subprocess.run(["cc", "-O1", "-shared", "-fPIC", *flags, "-o", library, SOURCE, "-lpthread"], check=True)
+    return library
+
+
+class Record(ctypes.Structure):
+    """One launch that the driver got."""
+
+    _fields_ = (
+        ("grid", ctypes.c_uint),
+        ("block", ctypes.c_uint),
+        ("stream", ctypes.c_uint64),
+        ("function", ctypes.c_uint64),
+        ("size", ctypes.c_int),
+        ("bytes", ctypes.c_ubyte * 4096),
+    )
+
+
+class FakeCuda:
+    """The loader on the fake driver, as a context manager; afterwards the loader knows no driver again."""
+
+    def __init__(self, library: Path, devices: str = "9.0", version: str = "13000") -> None:
+        self.path, self.devices, self.version = library, devices, version
+        self.library = ctypes.CDLL(str(library))
+        self.library.fake_record.restype = ctypes.POINTER(Record)
+        self.library.fake_record_name.restype = ctypes.c_char_p
+        self.library.fake_calls.restype = ctypes.c_char_p
+        self.library.fake_current.restype = ctypes.c_uint64
+
+    def __enter__(self) -> FakeCuda:
+        os.environ["FAKE_DEVICES"], os.environ["FAKE_DRIVER"] = self.devices, self.version
+        self._known, driver.LIBRARIES = driver.LIBRARIES, (str(self.path),)
+        self._forget()
+        self.library.fake_reset()
+        self.set_current(0)
+        return self
+
+    def __exit__(
+        self, kind: Optional[Type[BaseException]], error: Optional[BaseException], trace: Optional[TracebackType]
+    ) -> None:
+        driver.LIBRARIES = self._known
+        self._forget()
+        self.library.fake_delay(0)
+        del os.environ["FAKE_DEVICES"], os.environ["FAKE_DRIVER"]
+
+    def _forget(self) -> None:
+        driver._driver, context._devices = None, None
+
+    def set_current(self, context: int) -> None:
+        """The context that is current in this thread, as if the program had made it so; 0 for none."""
+        self.library.fake_set_current(ctypes.c_uint64(context))
+
+    def fail(self, call: str, code: int, times: int = 1) -> None:
+        """Lets the next calls of a function fail."""
+        self.library.fake_fail(call.encode(), code, times)
+
+    @property
+    def calls(self) -> List[str]:
+        """Names of the calls since `reset`, in order."""
+        return self.library.fake_calls().decode().split()
+
+    @property
+    def records(self) -> List[Record]:
+        """The launches since `reset`."""
+        return [self.library.fake_record(i).contents for i in range(self.library.fake_record_count())]
+
+    @property
+    def live_allocations(self) -> int:
+        return int(self.library.fake_live_allocations())
+
+
+Parameters = Sequence[Tuple[str, str]]
+
+
+def kernel_rows(name: str, parameters: Parameters, ndim: int, structs: Dict[str, Any], block_dim: int) -> Dict[str, Any]:
+    """A kernel's row of the manifest."""
+    types = [abi.parse(spelling, abi.parse_structs(structs)) for _, spelling in parameters]
+    offsets, size = schema.layout(ndim, types)
+    rows = [
+        {"name": parameter, "type": spelling, "offset": offset, "size": type.size}
+        for (parameter, spelling), offset, type in zip(parameters, offsets, types)
+    ]
+    entry = name.partition(":")[2].replace(".", "_").replace("<", "_").replace(">", "_").partition("[")[0] + "_00000000"
+    return {"name": name, "entry": entry, "ndim": ndim, "block_dim": block_dim, "parameters": rows, "size": size}
+
+
+def code(kernels: Sequence[Dict[str, Any]], status: int = 0) -> bytes:
+    """A module image for the fake driver; loading it answers `status`."""
+    lines = ["FAKE %d" % status]
+    for kernel in kernels:
+        places = [(0, schema.header_size(kernel["ndim"]))]
+        places += [(row["offset"], row["size"]) for row in kernel["parameters"]]
+        lines.append(" ".join([kernel["entry"], str(len(places)), *("%d %d" % place for place in places)]))
+    return ("\n".join(lines) + "\n").encode()
+
+
+def cubin_row(target: str, kernels: Sequence[int], blob: int, **changes: Any) -> Dict[str, Any]:
+    """A cubin's row of the manifest."""
+    row = {
+        "target": target,
+        "arch": target,
+        "kind": "cubin",
+        "toolchain": "12.9.86",
+        "cuda": [12, 9],
+        "driver": [12, 0],
+        "kernels": list(kernels),
+        "unit": "p.kernels",
+        "resources": [{"kernel": k, "registers": 8, "shared": 0, "local": 0, "spills": 0} for k in kernels],
+        "blob": blob,
+    }
+    return dict(row, **changes)
+
+
+def make_manifest(kernels: List[Dict[str, Any]], cubins: List[Dict[str, Any]], **changes: Any) -> Dict[str, Any]:
+    """A manifest in which every kernel is a definition without captures."""
+    manifest = {
+        "format": 1,
+        "generator": "kbuild 0.1.0",
+        "package": "p",
+        "options": {},
+        "structs": {},
+        "definitions": {
+            row["name"]: {"plan": [], "instances": [{"identity": NO_CAPTURES, "values": [], "kernel": i}]}
+            for i, row in enumerate(kernels)
+        },
+        "kernels": kernels,
+        "targets": sorted({row["target"] for row in cubins}),
+        "cubins": cubins,
+        "sources": None,
+    }
+    return dict(manifest, **changes)
+
+
+def bundle_bytes(
+    parameters: Parameters,
+    *,
+    name: str = "p.kernels:k",
+    ndim: int = 1,
+    block_dim: int = 256,
+    structs: Optional[Dict[str, Any]] = None,
+    **changes: Any,
+) -> bytes:
+    """A bundle of one kernel for sm_90."""
+    kernel = kernel_rows(name, parameters, ndim, structs or {}, block_dim)
+    manifest = make_manifest([kernel], [cubin_row("sm_90", [0], 0)], structs=structs or {}, **changes)
+    return format.dump(manifest, [code([kernel])])
+
+
+def make_bundle(parameters: Parameters, **options: Any) -> Bundle:
+    """`bundle_bytes`, opened."""
+    return from_bytes(bundle_bytes(parameters, **options), "memory")
