@@ -11,7 +11,7 @@ help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 20
 
 demo: ## build sample_project into a wheel for twelve GPUs, install it into a clean environment, run it there
-	@$(PYTHON) tools/demo.py
+	@$(PYTHON) -m tools.demo
 
 test: lint ## set up, lint, run every test that needs no GPU
 	$(BIN)/python -m pytest -n auto -m "not gpu"
@@ -26,10 +26,10 @@ format: $(VENV)/.stamp ## rewrite the sources as `make lint` wants them
 	$(BIN)/ruff check --fix
 
 wheelhouse: ## collect in build/wheelhouse what `make test-gpu` installs (this is the step that needs a network)
-	@$(PYTHON) tools/gpu_environment.py collect
+	@$(PYTHON) -m tools.gpu_environment collect
 
 test-gpu: ## run tests/gpu with PYTHON, from build/wheelhouse, without a network
-	@$(PYTHON) tools/gpu_environment.py test
+	@$(PYTHON) -m tools.gpu_environment test
 
 bench: $(VENV)/.stamp ## run every program in benchmarks/
 	@for program in benchmarks/*.py; do echo "== $$program"; $(BIN)/python "$$program" || exit; done

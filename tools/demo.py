@@ -17,7 +17,7 @@ import sys
 import time
 from pathlib import Path
 
-import wheels
+from tools import wheels
 
 FOLDER = wheels.ROOT / "build" / "demo"
 ABSENT = ("cuda", "numpy", "nvidia")

@@ -12,7 +12,7 @@ import os
 import shutil
 import sys
 
-import wheels
+from tools import wheels
 
 WHEELHOUSE = wheels.ROOT / "build" / "wheelhouse"
 FOLDER = wheels.ROOT / "build" / "gpu"

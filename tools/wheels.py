@@ -6,6 +6,7 @@ pip is told by `PIP_FIND_LINKS` where it lies and by a constraint that nothing e
 
 from __future__ import annotations
 
+import ast
 import os
 import shutil
 import subprocess
@@ -83,6 +84,7 @@ def run(command: Sequence[str | Path], environment: Mapping[str, str]) -> None:
 
 def _configured(option: str) -> str:
     """An option of pip's configuration files, which a variable of the same name would hide."""
-    command = [sys.executable, "-m", "pip", "config", "get", f"global.{option}"]
-    found = subprocess.run(command, capture_output=True, text=True, check=False)
-    return " ".join(found.stdout.split()) if found.returncode == 0 else ""
+    command = [sys.executable, "-m", "pip", "config", "list"]  # `config get` does not find all that this one lists
+    lines = subprocess.run(command, capture_output=True, text=True, check=False).stdout.splitlines()
+    settings = dict(line.split("=", 1) for line in lines if "=" in line)
+    return " ".join(str(ast.literal_eval(settings.get(f"global.{option}", "''"))).split())
