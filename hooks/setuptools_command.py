@@ -65,6 +65,8 @@ class build_kbuild(Command):
         output = None if self.editable_mode else Path(self.build_lib).resolve()
         with _faults_for_setuptools():
             result = pipeline.build(self.config, output=output, editable=self.editable_mode, progress=_Lines())
+        for diagnostic in result.diagnostics:
+            _log.warning("%s", diagnostic.render())
         for bundle in result.bundles:
             _log.info("kbuild: wrote %s (%d bytes, %s)", bundle.path, bundle.size, bundle.digest)
         if output is not None:

@@ -25,8 +25,9 @@ MAX_LINES = 1000
 
 PASSES = {"ir", "intrinsics", "targets", "errors"}
 SCAN = {"lang", "autodiff", "audit", "codegen", "ir", "intrinsics", "config", "targets", "loader", "errors"}
-PIPELINE = SCAN | {"scan", "scan_process", "sim", "nvrtc", "bundle"}
-EVERYTHING = PIPELINE | {"pipeline", "jit", "warp", "_version"}
+PARTS = SCAN | {"scan", "sim", "nvrtc", "bundle", "_version"}  # what the pipeline is put together from
+PIPELINE = PARTS | {"units", "packing"}
+EVERYTHING = PIPELINE | {"pipeline", "jit", "warp"}
 
 ROOMS: dict[str, set[str]] = {
     "": {"errors", "loader", "jit", "_version"},  # kbuild/__init__.py: the public names, lazily
@@ -45,9 +46,10 @@ ROOMS: dict[str, set[str]] = {
     "nvrtc": {"config", "targets", "loader", "errors"},
     "bundle": {"loader", "targets", "errors"},
     "scan": SCAN,
-    "scan_process": SCAN | {"scan"},
-    "pipeline": PIPELINE | {"_version"},
-    "jit": PIPELINE | {"pipeline", "_version"},
+    "units": PARTS,
+    "packing": PARTS | {"units"},
+    "pipeline": PIPELINE,
+    "jit": PIPELINE | {"pipeline"},
     "warp": {"loader", "lang"},
     "cli": EVERYTHING,
     "__main__": EVERYTHING | {"cli"},
