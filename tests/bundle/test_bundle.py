@@ -16,7 +16,7 @@ from kbuild import targets
 from kbuild.bundle import BUNDLE_NAME, compare, locate, summary, verify, write
 from kbuild.bundle import manifest as rows
 from kbuild.errors import InternalError, ToolchainError, UsageError
-from kbuild.loader import abi, cubin, format
+from kbuild.loader import abi, canonical, cubin, format
 from tests.helpers import bundles
 
 GOLDEN = Path(__file__).parent / "data" / "format1.kbundle"
@@ -194,7 +194,7 @@ def changed(golden: format.Parsed, change: Callable[[Any], Any]) -> format.Parse
     """The old bundle with another manifest that parses, around the same cubins."""
     manifest, region = bundles.split(GOLDEN.read_bytes())
     change(manifest)
-    return format.parse(bundles.join(format.canonical(manifest), region))
+    return format.parse(bundles.join(canonical.encode(manifest), region))
 
 
 def relay(index: int, ndim: int, types: list[tuple[str, abi.Type]]) -> Callable[[Any], None]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import hashlib
 import json
+import re
 import struct
 import sys
 import time
@@ -17,7 +18,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kbuild.loader import digest, format, schema
+from kbuild.loader import canonical, digest, format, schema
 from kbuild.loader.errors import BundleError, LoaderError
 from tests.helpers import bundles
 
@@ -90,7 +91,7 @@ def test_the_digest_ignores_how_blobs_are_stored() -> None:
         row.update(stored=len(blob), stored_sha256=hashlib.sha256(blob).hexdigest(), offset=offset)
         region += blob + bytes(-len(blob) % 16)
         offset = len(region)
-    other = bundles.join(format.canonical(data), region)
+    other = bundles.join(canonical.encode(data), region)
     assert other != bundles.bundle()
     assert format.parse(other).digest == format.parse(bundles.bundle()).digest
 
@@ -165,7 +166,7 @@ def test_any_json_anywhere_never_escapes_as_another_error(place: tuple[Any, ...]
         parsed = format.parse(bundles.join(text, region))
     except BundleError:
         return
-    assert format.canonical(parsed.manifest) == text
+    assert canonical.encode(parsed.manifest) == text
 
 
 def test_nothing_may_be_left_out() -> None:
@@ -192,7 +193,7 @@ def test_nothing_may_be_left_out() -> None:
 
 def test_headers() -> None:
     manifest, region = bundles.split(bundles.bundle())
-    text = format.canonical(manifest)
+    text = canonical.encode(manifest)
     refused(b"PK\x03\x04" + bytes(100), "not a bundle: the file starts with b'PK")
     refused(b"", "not a bundle: 0 bytes")
     refused(bundles.join(text, region, reserved=1), "bytes 12 to 15")
@@ -219,12 +220,12 @@ def test_padding_is_zero() -> None:
 def test_other_versions_say_who_reads_them() -> None:
     manifest, region = bundles.split(bundles.bundle())
     manifest["generator"] = "kbuild 9.1.0"
-    newer = bundles.join(format.canonical(manifest), region, version=7)
+    newer = bundles.join(canonical.encode(manifest), region, version=7)
     refused(
         newer, r"bundle format 7, written by kbuild 9\.1\.0; this kbuild reads format 1: install that kbuild or a newer"
     )
     refused(bundles.join(b"?", b"", version=7), "bundle format 7; this kbuild reads format 1: install that kbuild")
-    refused(bundles.join(format.canonical(manifest), region, version=0), "format 0.*build it again")
+    refused(bundles.join(canonical.encode(manifest), region, version=0), "format 0.*build it again")
     hostile = b'{"generator":"\x1b[31m' + b"x" * 100 + b'"}'
     refused(bundles.join(hostile, b"", version=7), r"bundle format 7; this")
 
@@ -253,7 +254,7 @@ def test_other_versions_say_who_reads_them() -> None:
 )
 def test_text_of_the_manifest(find: bytes, put: bytes, wanted: str) -> None:
     manifest, region = bundles.split(bundles.bundle())
-    text = format.canonical(manifest)
+    text = canonical.encode(manifest)
     assert find in text
     refused(bundles.join(text.replace(find, put, 1), region), wanted)
 
@@ -384,7 +385,7 @@ def test_a_blob_is_one_stream_and_no_more() -> None:
     stored = zlib.compress(bundles.BLOBS[1], 9) + b"more"
     region = bundles.BLOBS[0] + bytes(-len(bundles.BLOBS[0]) % 16) + stored + bytes(-len(stored) % 16)
     manifest["blobs"][1].update(stored=len(stored), stored_sha256=hashlib.sha256(stored).hexdigest())
-    refused(bundles.join(format.canonical(manifest), region), "not one zlib stream of 120 bytes")
+    refused(bundles.join(canonical.encode(manifest), region), "not one zlib stream of 120 bytes")
 
 
 def test_a_bomb_is_not_unpacked() -> None:
@@ -395,7 +396,7 @@ def test_a_bomb_is_not_unpacked() -> None:
     stored = zlib.compress(bytes(100_000_000), 9)
     region = bundles.BLOBS[0] + bytes(-len(bundles.BLOBS[0]) % 16) + stored + bytes(-len(stored) % 16)
     manifest["blobs"][1].update(stored=len(stored), stored_sha256=hashlib.sha256(stored).hexdigest())
-    data = bundles.join(format.canonical(manifest), region)
+    data = bundles.join(canonical.encode(manifest), region)
     tracemalloc.start()
     try:
         refused(data, "not one zlib stream of 120 bytes")
@@ -426,14 +427,66 @@ def test_lazy_leaves_the_blobs_for_later() -> None:
 
 def test_imports_are_few() -> None:
     """The start of every program pays for what these import."""
-    allowed = {"__future__", "json", "struct", "zlib"}
-    for module in (format, schema, digest):
+    allowed = {"__future__", "struct", "zlib"}
+    for module in (format, schema, digest, canonical):
         tree = ast.parse(Path(module.__file__).read_text(encoding="utf-8"))
         for node in tree.body:
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             if isinstance(node, ast.ImportFrom) and node.level == 0:
                 names = [node.module or ""]
             assert set(names) <= allowed
+
+
+def assert_like_json(value: object) -> None:
+    text = json.dumps(value, sort_keys=True, separators=(",", ":")).encode()
+    assert canonical.encode(value) == text
+    assert canonical.decode(text) == value
+
+
+@given(JSON)
+def test_canonical_json_is_json(value: object) -> None:
+    """Where json and `canonical` both have an answer, it is the same one."""
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"))
+    integer = max((len(number) for number in re.findall(r"\d+", text)), default=0)
+    is_finite = "NaN" not in text and "Infinity" not in text
+    if is_finite:
+        assert canonical.encode(value) == text.encode()
+    if (
+        re.fullmatch(
+            r"[^.eENI]*", re.sub(r'"[^"]*"', "", text).replace("null", "").replace("true", "").replace("false", "")
+        )
+        and integer < 20
+    ):
+        assert canonical.decode(text.encode()) == value
+
+
+def test_canonical_json_by_example() -> None:
+    for value in ({}, [], "", 0, -1, None, True, {"b": [1, {"a": 'é\x00\u2028\U0001f600"'}], "a": False}):
+        assert_like_json(value)
+
+
+@pytest.mark.parametrize("text", [b"", b"[", b'{"a":1,}', b"[1]x", b"nul", b'"\n"', b"[1,]", b"\xff", b"{1:2}", b"01"])
+def test_what_is_not_json(text: bytes) -> None:
+    with pytest.raises(ValueError, match=r"."):
+        canonical.decode(text)
+
+
+def test_what_has_no_json_text() -> None:
+    with pytest.raises(TypeError, match="object has no JSON text"):
+        canonical.encode(object())
+    with pytest.raises(ValueError, match="Out of range float values"):
+        canonical.encode(float("nan"))
+
+
+def test_a_python_without_json_in_c(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "_json", None)
+    monkeypatch.setattr(canonical, "_scanner", canonical._make_scanner())
+    monkeypatch.setattr(canonical, "_encoder", canonical._make_encoder())
+    test_canonical_json_by_example()
+    with pytest.raises(ValueError, match="no JSON value at character 0"):
+        canonical.decode(b"")
+    assert format.dump(bundles.MANIFEST, bundles.BLOBS) == bundles.bundle()
+    assert format.parse(bundles.bundle()).manifest["kernels"] == bundles.MANIFEST["kernels"]
 
 
 @pytest.mark.parametrize("size", [0, 1, digest.SMALL, digest.SMALL + 1])

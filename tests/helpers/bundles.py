@@ -7,7 +7,7 @@ import hashlib
 import struct
 from typing import Any
 
-from kbuild.loader import format
+from kbuild.loader import canonical, format
 
 SPRING = {"size": 12, "align": 4, "fields": [["a", "int32", 0], ["b", "int32", 4], ["k", "float32", 8]]}
 
@@ -126,4 +126,4 @@ def forge(change: Any) -> bytes:
     """The small bundle with its manifest changed by `change(manifest)`, and every digest made right again."""
     data, region = split(bundle())
     change(data)
-    return join(format.canonical(data), region)
+    return join(canonical.encode(data), region)
