@@ -59,8 +59,7 @@ FLOAT32 = Scalar("float32", 4, "f", "float")
 FLOAT64 = Scalar("float64", 8, "d", "float")
 
 SCALARS = {
-    t.spelling: t
-    for t in (BOOL, INT8, INT16, INT32, INT64, UINT8, UINT16, UINT32, UINT64, FLOAT16, FLOAT32, FLOAT64)
+    t.spelling: t for t in (BOOL, INT8, INT16, INT32, INT64, UINT8, UINT16, UINT32, UINT64, FLOAT16, FLOAT32, FLOAT64)
 }
 
 

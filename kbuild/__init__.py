@@ -1,0 +1,89 @@
+"""kbuild: GPU kernels written in Python, compiled while a wheel is built.
+
+    import kbuild as kb
+
+    @kb.kernel
+    def scale(data: kb.array(dtype=float), factor: float):
+        i = kb.tid()
+        data[i] = data[i] * factor
+
+    kb.launch(scale, dim=n, inputs=[data, 2.0])
+
+Importing this package loads nothing else; each public name is resolved when it is first used (PEP 562). On a deployed
+machine all of them live in `kbuild.loader`, which needs Python's standard library and the GPU driver.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kbuild._version import __version__ as __version__
+    from kbuild.loader.array import array as array
+    from kbuild.loader.array import array1d as array1d
+    from kbuild.loader.array import array2d as array2d
+    from kbuild.loader.array import array3d as array3d
+    from kbuild.loader.array import array4d as array4d
+    from kbuild.loader.array import asarray as asarray
+    from kbuild.loader.array import copy as copy
+    from kbuild.loader.array import empty as empty
+    from kbuild.loader.array import full as full
+    from kbuild.loader.array import ones as ones
+    from kbuild.loader.array import to_host as to_host
+    from kbuild.loader.array import zeros as zeros
+    from kbuild.loader.context import Device as Device
+    from kbuild.loader.context import get_devices as get_devices
+    from kbuild.loader.context import synchronize as synchronize
+    from kbuild.loader.errors import BundleError as BundleError
+    from kbuild.loader.errors import DriverError as DriverError
+    from kbuild.loader.errors import LaunchError as LaunchError
+    from kbuild.loader.errors import StaleBundle as StaleBundle
+    from kbuild.loader.resolve import launch as launch
+    from kbuild.loader.types import Function as Function
+    from kbuild.loader.types import Kernel as Kernel
+    from kbuild.loader.types import func as func
+    from kbuild.loader.types import kernel as kernel
+    from kbuild.loader.types import struct as struct
+
+_HOMES = {
+    "_version": "__version__",
+    "loader.array": "array array1d array2d array3d array4d asarray copy empty full ones to_host zeros",
+    "loader.context": "Device get_devices synchronize",
+    "loader.errors": "BundleError DriverError LaunchError StaleBundle",
+    "loader.resolve": "launch",
+    "loader.types": "Function Kernel func kernel struct",
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
+
+
+def __getattr__(name: str) -> object:
+    value = _resolve(name)
+    globals()[name] = value
+    return value
+
+
+def _resolve(name: str) -> object:
+    home = _HOME_OF.get(name)
+    if home is not None:
+        return getattr(_module(home), name)
+    if not name.startswith("_"):
+        # Types (`vec3`, `float64`) and the functions of the kernel language have a table each.
+        for table in ("loader.values", "loader.builtins"):
+            value = getattr(_module(table), name, None)
+            if value is not None and name in _names(table):
+                return value
+    raise AttributeError("module %r has no attribute %r" % (__name__, name))
+
+
+def _names(table: str) -> object:
+    """The public names of a table of the loader."""
+    module = _module(table)
+    return module.TABLE if table == "loader.builtins" else module.__all__  # type: ignore[attr-defined]
+
+
+def _module(name: str) -> object:
+    full = "%s.%s" % (__name__, name)
+    return __import__(full, None, None, ["*"])  # importlib would be one more module on the way of a start
+
+
+def __dir__() -> list[str]:
+    return sorted([*_HOME_OF, *_names("loader.values"), *_names("loader.builtins")])  # type: ignore[misc]

@@ -1,0 +1,246 @@
+"""Expressions as C text. Every operation has the meaning that `ir.nodes` writes down."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kbuild.codegen import helpers
+from kbuild.codegen.names import field_name
+from kbuild.codegen.types import cast, constant, unsigned_name
+from kbuild.errors import InternalError
+from kbuild.intrinsics.table import ROWS
+from kbuild.ir import nodes
+from kbuild.ir.nodes import Const, Expr, Function, Symbol
+from kbuild.ir.traverse import callees, walk
+from kbuild.ir.types import (
+    BOOL,
+    FLOAT16,
+    FLOAT32,
+    Matrix,
+    Scalar,
+    Type,
+    Vector,
+    is_composite,
+    is_float,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Protocol
+
+    class Unit(Protocol):
+        """What expressions ask of the unit."""
+
+        def type_name(self, type: Type) -> str: ...
+        def integer(self, op: str, type: Scalar) -> str: ...
+        def elementwise(self, title: str, type: Vector | Matrix, kinds: str, value: helpers.Element) -> str: ...
+        def rounding(self, source: Scalar, target: Scalar) -> str: ...
+        def atomic(self, name: str, type: Scalar, sum_of: str) -> str: ...
+        def function(self, function: Function, thread: str) -> str: ...
+
+
+_SIGNS = {"add": "+", "sub": "-", "mul": "*", "div": "/", "and": "&", "or": "|", "xor": "^", "shl": "<<", "shr": ">>"}
+_COMPARE = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
+_WRAPPING = frozenset({"add", "sub", "mul"})
+
+
+class ExpressionEmitter:
+    """Texts of the expressions of one function; `name_of` names its symbols."""
+
+    def __init__(self, unit: Unit, thread: str, name_of: Callable[[Symbol], str]) -> None:
+        self.unit, self.thread, self.name_of = unit, thread, name_of
+
+    def text(self, expr: Expr) -> str:
+        """The expression; compound ones stand in parentheses."""
+        match expr:
+            case nodes.Const(value, type):
+                self.unit.type_name(type)
+                return constant(value, type)
+            case nodes.Read(symbol):
+                return self.name_of(symbol)
+            case nodes.Index(array, indices):
+                return f"{self.text(array)}({', '.join(map(self.text, indices))})"
+            case nodes.Component(base, indices):
+                return self.component(base, indices)
+            case nodes.Member(base, field):
+                return f"{self.text(base)}.{field_name(field)}"
+            case nodes.Extent(array, axis):
+                return f"{self.text(array)}.shape[{axis}]"
+            case nodes.ThreadIndex(axis, ndim):
+                return "kb_tid" if ndim == 1 else f"kb_tid.axis[{axis}]"
+            case nodes.Unary(op, operand, type):
+                return self.unary(op, self.text(operand), type)
+            case nodes.Binary():
+                return self.binary(expr)
+            case nodes.Compare(op, left, right):
+                return f"({self.comparable(left)} {_COMPARE[op]} {self.comparable(right)})"
+            case nodes.Logical(op, left, right):
+                return f"({self.text(left)} {'&&' if op == 'and' else '||'} {self.text(right)})"
+            case nodes.Select(condition, then, otherwise):
+                return f"({self.text(condition)} ? {self.text(then)} : {self.text(otherwise)})"
+            case nodes.Convert(operand, type):
+                return self.convert(operand, type)
+            case nodes.Fma():
+                return self.fma(expr)
+            case nodes.Build(parts, type):
+                return self.build([self.text(p) for p in parts], type)
+            case nodes.Item(base, index):
+                return f"{self.text(base)}.item{index}"
+            case nodes.Call(callee, arguments):
+                texts = ["kb_tid", *map(self.text, arguments)] if uses_thread(callee) else map(self.text, arguments)
+                return f"{self.unit.function(callee, self.thread)}({', '.join(texts)})"
+            case nodes.Intrinsic():
+                return self.intrinsic(expr)
+
+    def bare(self, expr: Expr) -> str:
+        """The expression without the parentheses around it, for places that need none."""
+        text = self.text(expr)
+        closed = isinstance(expr, (nodes.Binary, nodes.Compare, nodes.Logical, nodes.Select))
+        return text[1:-1] if closed and text.startswith("(") and _matches(text) else text
+
+    def component(self, base: Expr, indices: tuple[Expr, ...]) -> str:
+        texts = [str(i.value) if isinstance(i, Const) else self.text(i) for i in indices]
+        if isinstance(base.type, Vector):
+            return f"{self.text(base)}.c[{texts[0]}]"
+        row = f"{self.text(base)}.r[{texts[0]}]"
+        return row if len(texts) == 1 else f"{row}.c[{texts[1]}]"
+
+    def comparable(self, expr: Expr) -> str:
+        """An operand of a comparison: halves compare as floats, exactly."""
+        return f"kb_float({self.text(expr)})" if expr.type == FLOAT16 else self.text(expr)
+
+    # Arithmetic
+
+    def unary(self, op: str, operand: str, type: Type) -> str:
+        if isinstance(type, (Vector, Matrix)):
+            self.unit.elementwise("operator-", type, "v", lambda a: self.unary("neg", a, type.element))
+            return f"(-{operand})"
+        assert isinstance(type, Scalar)
+        if op == "not":
+            return f"!{operand}"
+        if op == "invert":
+            return cast(type, f"~{operand}")
+        if type == FLOAT16:
+            return f"kb_half{{(unsigned short)({operand}.bits ^ 0x8000)}}"
+        if type.kind == "float":
+            return f"(-{operand})"
+        return f"{self.unit.integer('neg', type)}({operand})"
+
+    def binary(self, expr: nodes.Binary) -> str:
+        left, right = self.text(expr.left), self.text(expr.right)
+        type = expr.type
+        if isinstance(type, (Vector, Matrix)):
+            return self.composite_binary(expr, left, right, type)
+        assert isinstance(type, Scalar)
+        if type.kind != "float" and isinstance(expr.right, Const):
+            simple = self.by_constant(expr.op, left, expr.right.value, right, type)
+            if simple is not None:
+                return simple
+        return self.scalar(expr.op, left, right, type)
+
+    def composite_binary(self, expr: nodes.Binary, left: str, right: str, type: Vector | Matrix) -> str:
+        kinds = "".join("v" if is_composite(side.type) else "s" for side in (expr.left, expr.right))
+        title = f"operator{_SIGNS[expr.op]}"
+        self.unit.elementwise(title, type, kinds, lambda a, b: self.scalar(expr.op, a, b, type.element))
+        return f"({left} {_SIGNS[expr.op]} {right})"
+
+    def by_constant(self, op: str, left: str, value: int | float, right: str, type: Scalar) -> str | None:
+        """Division and shifts whose right side needs no test."""
+        if op in ("div", "mod") and value not in (0, -1):
+            return cast(type, f"{left} {'/' if op == 'div' else '%'} {right}")
+        if op in ("shl", "shr") and 0 <= value < 8 * type.size:
+            wide = f"({unsigned_name(type)}){left}" if op == "shl" else left
+            return cast(type, f"{wide} {_SIGNS[op]} {int(value)}")
+        return None
+
+    def scalar(self, op: str, left: str, right: str, type: Scalar) -> str:
+        """A binary operation on two scalars of one type, given as texts."""
+        if type == FLOAT16:
+            inner = self.scalar(op, f"kb_float({left})", f"kb_float({right})", FLOAT32)
+            return f"kb_to_half({inner})"
+        if type.kind == "float":
+            return self.float_operation(op, left, right, "f" if type == FLOAT32 else "")
+        if op in ("and", "or", "xor"):
+            whole = f"({left} {_SIGNS[op]} {right})"
+            return whole if type.size >= 4 else cast(type, whole)
+        if type.kind == "uint" and type.size >= 4 and op in _WRAPPING:
+            return f"({left} {_SIGNS[op]} {right})"
+        return f"{self.unit.integer(op, type)}({left}, {right})"
+
+    def float_operation(self, op: str, left: str, right: str, suffix: str) -> str:
+        if op == "mod":
+            return f"fmod{suffix}({left}, {right})"
+        if op == "floordiv":
+            return f"floor{suffix}({left} / {right})"
+        return f"({left} {_SIGNS[op]} {right})"
+
+    def fma(self, expr: nodes.Fma) -> str:
+        texts = [self.text(part) for part in (expr.a, expr.b, expr.c)]
+        type = expr.type
+        if not isinstance(type, (Vector, Matrix)):
+            return f"fma{'f' if type == FLOAT32 else ''}({', '.join(texts)})"
+        kinds = "vvv" if is_composite(expr.b.type) else "vsv"
+        suffix = "f" if type.element == FLOAT32 else ""
+        self.unit.elementwise("kb_fma", type, kinds, lambda a, b, c: f"fma{suffix}({a}, {b}, {c})")
+        return f"kb_fma({', '.join(texts)})"
+
+    # Values
+
+    def convert(self, operand: Expr, type: Type) -> str:
+        source = operand.type
+        assert isinstance(source, Scalar) and isinstance(type, Scalar)
+        self.unit.type_name(type)
+        text = self.text(operand)
+        if source == FLOAT16:
+            text, source = f"kb_float({text})", FLOAT32
+            if type == FLOAT32:
+                return text
+        if is_float(source) and type.kind in ("int", "uint"):
+            return f"{self.unit.rounding(source, type)}({text})"
+        return helpers.conversion(source, type, text)
+
+    def build(self, parts: list[str], type: Type) -> str:
+        name = self.unit.type_name(type)
+        if isinstance(type, (Vector, Matrix)):
+            return helpers.braces(type, parts)
+        return f"{name}{{{', '.join(parts)}}}"
+
+    def intrinsic(self, expr: nodes.Intrinsic) -> str:
+        row = ROWS[expr.name]
+        type = expr.arguments[0].type
+        texts = [self.text(a) for a in expr.arguments]
+        assert isinstance(type, Scalar)
+        if row.is_atomic:
+            return self.atomic(expr.name, type, texts)
+        spelling = row.cuda.get(type.spelling)
+        if spelling is None and type == FLOAT16:
+            inner = f"{row.cuda['float32']}({', '.join(f'kb_float({t})' for t in texts)})"
+            return f"kb_to_half({inner})" if expr.type == FLOAT16 else inner
+        if spelling is None:
+            raise InternalError(f"{expr.name} has no spelling for {type}")
+        if spelling.startswith("kb_"):
+            spelling = self.unit.integer(spelling.removeprefix("kb_"), type)
+        text = f"{spelling}({', '.join(texts)})"
+        return text if expr.type != BOOL else f"(bool)({text})"
+
+    def atomic(self, name: str, type: Scalar, texts: list[str]) -> str:
+        if name == "atomic_sub":
+            name, texts = "atomic_add", [texts[0], self.unary("neg", texts[1], type)]
+        sum_of = self.scalar("add", "a", "b", type) if name == "atomic_add" else ""
+        return f"{self.unit.atomic(name, type, sum_of)}({', '.join(texts)})"
+
+
+def uses_thread(function: Function) -> bool:
+    """The function, or one that it calls, asks for tid()."""
+    everything = [function, *callees(function)]
+    return any(isinstance(node, nodes.ThreadIndex) for f in everything for node in walk(f.body))
+
+
+def _matches(text: str) -> bool:
+    """The first parenthesis closes with the last."""
+    depth = 0
+    for position, character in enumerate(text):
+        depth += {"(": 1, ")": -1}.get(character, 0)
+        if depth == 0:
+            return position == len(text) - 1
+    return False

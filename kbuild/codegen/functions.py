@@ -1,0 +1,208 @@
+"""Statements and functions as lines of C."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kbuild.codegen.declarations import declared_in_place
+from kbuild.codegen.expressions import ExpressionEmitter, uses_thread
+from kbuild.codegen.helpers import INLINE
+from kbuild.codegen.names import Names
+from kbuild.codegen.types import unsigned_name
+from kbuild.ir import nodes
+from kbuild.ir.nodes import Const, Expr, Function, Kernel, Stmt, Symbol
+from kbuild.ir.traverse import walk
+from kbuild.ir.types import Scalar
+
+if TYPE_CHECKING:
+    from kbuild.codegen.expressions import Unit as UnitParts
+
+    class Unit(UnitParts):
+        """What functions ask of the unit."""
+
+        names: Names
+        files: dict[str, str]
+
+
+_UNROLLED_TRIPS = 16
+
+
+class FunctionEmitter:
+    """One function of a unit."""
+
+    def __init__(self, unit: Unit, function: Function, thread: str, spellings: frozenset[str]) -> None:
+        self.unit, self.function, self.thread = unit, function, thread
+        self.names = Names(spellings, frozenset(self._used_names()))
+        self.symbol_names: dict[Symbol, str] = {}
+        self.expressions = ExpressionEmitter(unit, thread, self.name_of)
+        self.in_place = declared_in_place(function)
+        self.lines: list[str] = []
+        self.path = f"/kbuild/{function.module.replace('.', '/')}.py"
+        self.next_line = -1
+        if function.span is not None:
+            unit.files[self.path] = function.span.path
+
+    def _used_names(self) -> Iterator[str]:
+        """Names of the unit that the function uses, which no variable may hide."""
+        for node in walk(self.function.body):
+            if isinstance(node, nodes.Call):
+                yield self.unit.function(node.callee, self.thread)
+            if isinstance(node, (nodes.Read, nodes.Build)):
+                yield self.unit.type_name(node.type)
+
+    def name_of(self, symbol: Symbol) -> str:
+        """The C name of a symbol."""
+        if symbol not in self.symbol_names:
+            self.symbol_names[symbol] = self.names.fresh(symbol.name)
+        return self.symbol_names[symbol]
+
+    def entry(self, kernel: Kernel, entry: str) -> str:
+        """The text of a kernel."""
+        parameters = [f"const kb_launch{kernel.ndim} kb_launch", *self.parameters()]
+        prologue = [
+            "    const unsigned int kb_linear = blockIdx.x * blockDim.x + threadIdx.x;",
+            "    if (kb_linear >= kb_launch.count) return;",
+        ]
+        locate = "(int)kb_linear" if kernel.ndim == 1 else "kb_locate(kb_launch, kb_linear)"
+        if uses_thread(self.function):
+            prologue.append(f"    const {self.thread} kb_tid = {locate};")
+        head = f'// {kernel.name}\nextern "C" __global__ void {entry}({", ".join(parameters)})'
+        return self._whole(head, prologue)
+
+    def device_function(self, name: str) -> str:
+        """The text of a function that kernels call."""
+        hidden = [f"const {self.thread} kb_tid"] if uses_thread(self.function) else []
+        result = self.unit.type_name(self.function.result)
+        return self._whole(f"{INLINE} {result} {name}({', '.join([*hidden, *self.parameters()])})", [])
+
+    def parameters(self) -> list[str]:
+        return [f"{self.unit.type_name(p.type)} {self.name_of(p)}" for p in self.function.parameters]
+
+    def _whole(self, head: str, prologue: list[str]) -> str:
+        self.block(self.function.body, "    ")
+        top = [f"    {self.declaration(symbol)} = {{}};" for symbol in self.hoisted()]
+        line = self.function.span.line if self.function.span else 1
+        return "\n".join([f'#line {line} "{self.path}"', head, "{", *prologue, *top, *self.lines, "}", ""])
+
+    def hoisted(self) -> list[Symbol]:
+        """Variables declared at the top, where they start as zero."""
+        known = {*self.function.parameters, *self.in_place}
+        found: dict[Symbol, None] = {}
+        for node in walk(self.function.body):
+            if isinstance(node, nodes.For):
+                known.add(node.symbol)
+            elif isinstance(node, nodes.Read) and node.symbol not in known:
+                found.setdefault(node.symbol)
+        return list(found)
+
+    def declaration(self, symbol: Symbol) -> str:
+        return f"{self.unit.type_name(symbol.type)} {self.name_of(symbol)}"
+
+    # Statements
+
+    def line(self, text: str, indent: str, stmt: Stmt | None = None) -> None:
+        """One line of C; `#line` before it when it comes from another line of the source than the compiler thinks."""
+        span = stmt.span if stmt is not None else None
+        if span is not None and span.line != self.next_line:
+            self.lines.append(f'#line {span.line} "{self.path}"')
+            self.next_line = span.line
+        self.lines.append(f"{indent}{text}")
+        self.next_line += 1
+
+    def block(self, body: tuple[Stmt, ...], indent: str) -> None:
+        for statement in body:
+            self.statement(statement, indent)
+
+    def statement(self, stmt: Stmt, indent: str) -> None:
+        bare = self.expressions.bare
+        match stmt:
+            case nodes.Assign(nodes.Read(symbol) as target, value):
+                place = self.declaration(symbol) if self.in_place.get(symbol) is stmt else bare(target)
+                self.line(f"{place} = {bare(value)};", indent, stmt)
+            case nodes.Assign(target, value):
+                self.line(f"{bare(target)} = {bare(value)};", indent, stmt)
+            case nodes.Evaluate(value):
+                self.line(f"{bare(value)};", indent, stmt)
+            case nodes.If():
+                self.branch(stmt, indent)
+            case nodes.For():
+                self.loop(stmt, indent)
+            case nodes.While(condition, body):
+                self.line(f"while ({bare(condition)}) {{", indent, stmt)
+                self.block(body, indent + "    ")
+                self.line("}", indent)
+            case nodes.Break():
+                self.line("break;", indent, stmt)
+            case nodes.Continue():
+                self.line("continue;", indent, stmt)
+            case nodes.Return(value):
+                self.line("return;" if value is None else f"return {bare(value)};", indent, stmt)
+
+    def branch(self, stmt: nodes.If, indent: str) -> None:
+        self.line(f"if ({self.expressions.bare(stmt.condition)}) {{", indent, stmt)
+        self.block(stmt.then, indent + "    ")
+        if stmt.otherwise:
+            self.line("} else {", indent)
+            self.block(stmt.otherwise, indent + "    ")
+        self.line("}", indent)
+
+    def loop(self, stmt: nodes.For, indent: str) -> None:
+        """A plain C loop where the counter cannot overflow, else one that counts the trips."""
+        trips = constant_trips(stmt)
+        if isinstance(stmt.step, Const) and (abs(stmt.step.value) == 1 or (trips is not None and _stays_inside(stmt))):
+            self.simple_loop(stmt, int(stmt.step.value), indent)
+        else:
+            self.counted_loop(stmt, indent)
+
+    def simple_loop(self, stmt: nodes.For, step: int, indent: str) -> None:
+        name, kind = self.name_of(stmt.symbol), self.unit.type_name(stmt.symbol.type)
+        start, stop = self.expressions.bare(stmt.start), self.bound(stmt.stop, f"{kind} {{}}", indent, stmt)
+        sign, by = ("<", f"+= {step}") if step > 0 else (">", f"-= {-step}")
+        move = f"{'++' if step > 0 else '--'}{name}" if abs(step) == 1 else f"{name} {by}"
+        trips = constant_trips(stmt)
+        unroll = '_Pragma("unroll") ' if trips is not None and trips <= _UNROLLED_TRIPS else ""
+        self.line(f"{unroll}for ({kind} {name} = {start}; {name} {sign} {stop}; {move}) {{", indent, stmt)
+        self.block(stmt.body, indent + "    ")
+        self.line("}", indent)
+
+    def bound(self, expr: Expr, declaration: str, indent: str, stmt: Stmt) -> str:
+        """A bound, in a variable of its own unless nothing in the loop can change it."""
+        if isinstance(expr, Const):
+            return self.expressions.bare(expr)
+        name = self.names.fresh("stop")
+        self.line(f"const {declaration.format(name)} = {self.expressions.bare(expr)};", indent, stmt)
+        return name
+
+    def counted_loop(self, stmt: nodes.For, indent: str) -> None:
+        type = stmt.symbol.type
+        assert isinstance(type, Scalar)
+        name, kind, unsigned = self.name_of(stmt.symbol), self.unit.type_name(type), unsigned_name(type)
+        parts = (("start", stmt.start), ("stop", stmt.stop), ("step", stmt.step))
+        start, stop, step = (self.names.fresh(part) for part, _ in parts)
+        for local, (_, expr) in zip((start, stop, step), parts, strict=True):
+            self.line(f"const {kind} {local} = {self.expressions.bare(expr)};", indent, stmt)
+        trips, trip = self.names.fresh("trips"), self.names.fresh("trip")
+        up = (
+            f"({step} > 0 && {start} < {stop} ? (({unsigned}){stop} - ({unsigned}){start} - 1) / ({unsigned}){step} + 1"
+        )
+        down = f"{step} < 0 && {start} > {stop} ? (({unsigned}){start} - ({unsigned}){stop} - 1) / (0 - ({unsigned}){step}) + 1"
+        self.line(f"const {unsigned} {trips} = {up} : {down} : 0);", indent, stmt)
+        self.line(f"for ({unsigned} {trip} = 0; {trip} < {trips}; ++{trip}) {{", indent, stmt)
+        value = f"({kind})(({unsigned}){start} + {trip} * ({unsigned}){step})"
+        self.line(f"const {kind} {name} = {value};", indent + "    ", stmt)
+        self.block(stmt.body, indent + "    ")
+        self.line("}", indent)
+
+
+def constant_trips(stmt: nodes.For) -> int | None:
+    """The number of trips where the bounds are constants."""
+    bounds = (stmt.start, stmt.stop, stmt.step)
+    if not all(isinstance(bound, Const) for bound in bounds):
+        return None
+    return len(range(*(int(bound.value) for bound in bounds if isinstance(bound, Const))))
+
+
+def _stays_inside(stmt: nodes.For) -> bool:
+    """The counter of a loop over constants does not overflow in its last step."""
+    assert isinstance(stmt.stop, Const) and isinstance(stmt.step, Const)
+    return abs(int(stmt.stop.value)) + abs(int(stmt.step.value)) < 1 << 7

@@ -1,0 +1,159 @@
+"""A translation unit: helpers, structs, functions, entries, in an order that depends on the kernels alone.
+
+    emit([(kernel, entry name), …]) → Unit(source, files)
+
+`#line` directives lead back to the Python source, as absolute virtual paths: a relative one would leak the current
+directory into the machine code. `files` maps them to the real ones.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from kbuild.codegen import atomics, helpers
+from kbuild.codegen.functions import FunctionEmitter
+from kbuild.codegen.names import Names, field_name
+from kbuild.codegen.types import SCALAR_NAMES, array_name, composite_name
+from kbuild.errors import InternalError
+from kbuild.intrinsics.table import ROWS
+from kbuild.ir.nodes import Function, Kernel
+from kbuild.ir.traverse import callees
+from kbuild.ir.types import VOID, Array, Matrix, Scalar, Struct, Tuple, Type, Vector
+
+HEADER_PATH = "/kbuild/helpers.h"
+# Variables that the user's source does not use are no concern of the user while building.
+_QUIET = "#pragma nv_diag_suppress 177\n#pragma nv_diag_suppress 550\n"
+SPELLINGS = frozenset(name for row in ROWS.values() for name in row.cuda.values()) | {"fmaf", "fma", "fmodf", "fmod"}
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """CUDA C of a unit, and the real file behind each virtual path in it."""
+
+    source: str
+    files: dict[str, str]
+
+
+def emit(kernels: list[tuple[Kernel, str]]) -> Unit:
+    """The unit of these kernels. Entry names are C identifiers, unique in the unit."""
+    unit = UnitEmitter(Names(SPELLINGS, frozenset(entry for _, entry in kernels)))
+    for kernel, entry in kernels:
+        unit.kernel(kernel, entry)
+    return Unit(unit.text(), unit.files)
+
+
+@dataclass
+class UnitEmitter:
+    """Collects the parts of a unit as they are asked for; each part asks for what it needs before it is added."""
+
+    names: Names
+    parts: dict[tuple[str, ...], str] = field(default_factory=dict)
+    functions: list[str] = field(default_factory=list)
+    emitted: dict[str, str] = field(default_factory=dict)
+    function_names: dict[Function, str] = field(default_factory=dict)
+    struct_names: dict[Type, str] = field(default_factory=dict)
+    files: dict[str, str] = field(default_factory=dict)
+
+    def text(self) -> str:
+        """The whole source."""
+        head = [f'#line 1 "{HEADER_PATH}"\n{_QUIET}', *self.parts.values()]
+        return "".join(head) + "\n" + "\n".join(self.functions)
+
+    # Types
+
+    def type_name(self, type: Type) -> str:
+        """The C name of a type; its definition is added where it has one."""
+        match type:
+            case Scalar():
+                if helpers.needs_half(type):
+                    self.parts.setdefault(("half",), helpers.HALF)
+                return SCALAR_NAMES[type.spelling]
+            case Vector() | Matrix():
+                return self._composite(type)
+            case Array():
+                element = self.type_name(type.element)
+                self.parts.setdefault(("array", str(type.ndim)), helpers.array(type.ndim))
+                return array_name(type, element)
+            case Struct() | Tuple():
+                return self._record(type)
+        if type == VOID:
+            return "void"
+        raise InternalError(f"no C type for {type}")
+
+    def _composite(self, type: Vector | Matrix) -> str:
+        self.type_name(type.element)
+        if isinstance(type, Matrix):
+            self.type_name(Vector(type.columns, type.element))
+        self.parts.setdefault(("composite", type.spelling), helpers.composite(type))
+        return composite_name(type)
+
+    def _record(self, type: Struct | Tuple) -> str:
+        if type not in self.struct_names:
+            if isinstance(type, Struct):
+                members = [(field_name(f.name), f.type) for f in type.fields]
+                title = type.name.rpartition(":")[2].rpartition(".")[2]
+            else:
+                members = [(f"item{i}", item) for i, item in enumerate(type.items)]
+                title = "kb_results"
+            lines = [f"    {self.type_name(inner)} {name};\n" for name, inner in members]
+            name = self.names.fresh(title) if isinstance(type, Struct) else f"{title}_{len(self.struct_names)}"
+            check = f'static_assert(sizeof({name}) == {type.size}, "layout");\n' if isinstance(type, Struct) else ""
+            self.parts[("struct", type.spelling)] = f"struct {name} {{\n{''.join(lines)}}};\n{check}"
+            self.struct_names[type] = name
+        return self.struct_names[type]
+
+    # Helpers
+
+    def integer(self, op: str, type: Scalar) -> str:
+        """The helper of an integer operation."""
+        self.parts.setdefault(("integer", op, type.spelling), helpers.integer(op, type))
+        return f"kb_{op}"
+
+    def elementwise(self, title: str, type: Vector | Matrix, kinds: str, value: helpers.Element) -> str:
+        """A helper that works element by element. `value` may ask for helpers of its own."""
+        key = ("elementwise", title, type.spelling, kinds)
+        if key not in self.parts:
+            self.type_name(type)
+            self.parts[key] = helpers.elementwise(title, type, value, kinds)
+        return title
+
+    def rounding(self, source: Scalar, target: Scalar) -> str:
+        """The helper that converts a float to an integer."""
+        self.parts.setdefault(("rounding", source.spelling, target.spelling), helpers.rounding(source, target))
+        return f"kb_{target.spelling}"
+
+    def atomic(self, name: str, type: Scalar, sum_of: str) -> str:
+        """The helper of an atomic operation."""
+        self.type_name(type)
+        self.parts.setdefault(("atomic", name, type.spelling), atomics.function(name, type, sum_of))
+        return f"kb_{name}"
+
+    def launch(self, ndim: int) -> None:
+        """The launch header of kernels with this many coordinates."""
+        self.parts.setdefault(("launch", str(ndim)), helpers.launch(ndim))
+
+    # Functions
+
+    def function(self, function: Function, thread: str) -> str:
+        """The C name of a device function; the same text is emitted once. `thread`: the type of its hidden argument."""
+        if function not in self.function_names:
+            emitter = FunctionEmitter(self, function, thread, SPELLINGS)
+            body = emitter.device_function("@")
+            if body not in self.emitted:
+                self.emitted[body] = name = self.names.fresh(function.name)
+                self.functions.append(body.replace("@", name, 1))
+            self.function_names[function] = self.emitted[body]
+        return self.function_names[function]
+
+    def kernel(self, kernel: Kernel, entry: str) -> None:
+        """An entry and everything that it reaches."""
+        self.launch(kernel.ndim)
+        thread = thread_type(kernel.ndim)
+        for callee in callees(kernel.function):
+            self.function(callee, thread)
+        self.functions.append(FunctionEmitter(self, kernel.function, thread, SPELLINGS).entry(kernel, entry))
+
+
+def thread_type(ndim: int) -> str:
+    """The C type of a thread's coordinates."""
+    return "int" if ndim == 1 else f"kb_index{ndim}"

@@ -1,0 +1,175 @@
+"""Functions of the kernel language that are written in it: typed, contracted and compiled like a user's own.
+
+`Any` takes the argument's type, so one text serves every length and element type. Only what a kernel reaches is
+compiled. Loops here run over constant bounds, which the compiler unrolls.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kbuild.loader import builtins as kb
+from kbuild.loader.types import Function, func
+
+# The bodies below are kernel code: their types are inferred while lowering, not by Python's type checker.
+# mypy: disable-error-code="no-untyped-call,no-any-return,misc,untyped-decorator"
+
+
+@func
+def dot(a: Any, b: Any):  # type: ignore[no-untyped-def]
+    """Sum of the products of the elements, from the first to the last."""
+    total = a[0] * b[0]
+    for i in range(1, len(a)):
+        total += a[i] * b[i]
+    return total
+
+
+@func
+def length_sq(v: Any):  # type: ignore[no-untyped-def]
+    """Square of the Euclidean length."""
+    return kb.dot(v, v)
+
+
+@func
+def length(v: Any):  # type: ignore[no-untyped-def]
+    """Euclidean length."""
+    return kb.sqrt(kb.dot(v, v))
+
+
+@func
+def normalize(v: Any):  # type: ignore[no-untyped-def]
+    """The vector at length one; zero stays zero."""
+    size = kb.sqrt(kb.dot(v, v))
+    if size > 0.0:
+        return v / size
+    return type(v)()
+
+
+@func
+def cross(a: Any, b: Any):  # type: ignore[no-untyped-def]
+    """Vector product of two vectors of length three."""
+    return type(a)(a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0])
+
+
+@func
+def transpose(m: Any):  # type: ignore[no-untyped-def]
+    """A square matrix with rows and columns exchanged."""
+    result = type(m)()
+    for i in range(len(m)):
+        for j in range(len(m)):
+            result[i, j] = m[j, i]
+    return result
+
+
+@func
+def matvec(m: Any, v: Any):  # type: ignore[no-untyped-def]
+    """Square matrix times vector: `m @ v`."""
+    result = type(v)()
+    for i in range(len(v)):
+        result[i] = kb.dot(m[i], v)
+    return result
+
+
+@func
+def matmul(a: Any, b: Any):  # type: ignore[no-untyped-def]
+    """Product of two square matrices: `a @ b`."""
+    result = type(a)()
+    for i in range(len(a)):
+        for j in range(len(a)):
+            total = a[i, 0] * b[0, j]
+            for k in range(1, len(a)):
+                total += a[i, k] * b[k, j]
+            result[i, j] = total
+    return result
+
+
+@func
+def clamp(x: Any, low: Any, high: Any):  # type: ignore[no-untyped-def]
+    """x, but not below low nor above high; high wins where they cross."""
+    return kb.min(kb.max(x, low), high)
+
+
+@func
+def lerp(a: Any, b: Any, t: Any):  # type: ignore[no-untyped-def]
+    """a at t = 0, b at t = 1, a straight line between and beyond."""
+    return a * (1.0 - t) + b * t
+
+
+@func
+def sign(x: Any):  # type: ignore[no-untyped-def]
+    """-1 below zero, else 1."""
+    return type(x)(-1) if x < 0 else type(x)(1)
+
+
+@func
+def step(x: Any):  # type: ignore[no-untyped-def]
+    """1 below zero, else 0."""
+    return type(x)(1) if x < 0 else type(x)(0)
+
+
+@func
+def frac(x: Any):  # type: ignore[no-untyped-def]
+    """What is left of x without its whole part."""
+    return x - kb.trunc(x)
+
+
+@func
+def degrees(x: Any):  # type: ignore[no-untyped-def]
+    """Radians as degrees."""
+    return x * 57.29577951308232
+
+
+@func
+def radians(x: Any):  # type: ignore[no-untyped-def]
+    """Degrees as radians."""
+    return x * 0.017453292519943295
+
+
+@func
+def cw_abs(v: Any):  # type: ignore[no-untyped-def]
+    """`abs` of every element."""
+    result = type(v)()
+    for i in range(len(v)):
+        result[i] = kb.abs(v[i])
+    return result
+
+
+@func
+def cw_min(a: Any, b: Any):  # type: ignore[no-untyped-def]
+    """`min` of every pair of elements."""
+    result = type(a)()
+    for i in range(len(a)):
+        result[i] = kb.min(a[i], b[i])
+    return result
+
+
+@func
+def cw_max(a: Any, b: Any):  # type: ignore[no-untyped-def]
+    """`max` of every pair of elements."""
+    result = type(a)()
+    for i in range(len(a)):
+        result[i] = kb.max(a[i], b[i])
+    return result
+
+
+# Scalar intrinsics that also take vectors, element by element.
+ELEMENTWISE: dict[str, Function] = {"abs": cw_abs, "min": cw_min, "max": cw_max}
+
+FUNCTIONS: dict[str, Function] = {
+    one.__name__: one
+    for one in (
+        clamp,
+        cross,
+        degrees,
+        dot,
+        frac,
+        length,
+        length_sq,
+        lerp,
+        normalize,
+        radians,
+        sign,
+        step,
+        transpose,
+    )
+}

@@ -1,0 +1,28 @@
+"""What the compiler knows of one intrinsic."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from kbuild.intrinsics.signature import Signature
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One intrinsic.
+
+    `cuda` maps the spelling of the first argument's type to the C++ function that computes it; float16 without an entry
+    of its own computes in float32 and rounds. `is_atomic`: the first argument is a place in an array, which the
+    intrinsic changes, and the result is the value before. A row without effects is a pure function of its arguments.
+    """
+
+    name: str
+    signature: Signature
+    cuda: Mapping[str, str]
+    doc: str
+    is_atomic: bool = False
+
+    @property
+    def has_effects(self) -> bool:
+        return self.is_atomic

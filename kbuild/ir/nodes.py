@@ -1,0 +1,321 @@
+"""The nodes. This file is the grammar:
+
+    kernel   = Kernel(function, ndim)
+    function = Function(name, module, parameters, result, body)
+    stmt     = Assign(place, expr) | Evaluate(expr) | If(expr, stmt*, stmt*) | While(expr, stmt*)
+             | For(symbol, start, stop, step, stmt*) | Break | Continue | Return(expr?)
+    place    = Read(symbol) | Index(array, expr*) | Component(place, expr*) | Member(place, field)
+    expr     = Const | place | Extent(array, axis) | ThreadIndex(axis, ndim) | Unary | Binary | Compare | Logical
+             | Select(condition, expr, expr) | Convert(expr) | Fma(a, b, c) | Build(expr*) | Item(expr, n)
+             | Call(function, expr*) | Intrinsic(name, expr*)
+
+Meaning, where the names leave a choice:
+- Symbols have identity, two of one name are two variables. Every variable is zero until assigned.
+- Expressions have no effects, except `Call` and `Intrinsic` whose callee has; those stand alone, as the value of an
+  `Assign` to a symbol or in an `Evaluate`, so that the order of effects is the order of statements.
+- Integers wrap. `div` and `mod` of integers truncate towards zero; x div 0 = 0 and x mod 0 = x. Shifts by the width or
+  more (or by a negative amount) give 0, or the sign for a signed right shift. `floordiv` of floats is floor(a / b),
+  `mod` of floats is fmod.
+- `Convert` float → integer truncates, saturates at 32 or 64 bits (narrower types take the low bits of that), NaN gives
+  0. Integer → integer takes the low bits; to bool it is `!= 0`.
+- `Logical` and `Select` evaluate only what decides. `Compare` with NaN is false, `ne` true.
+- `For` takes start, stop, step once, before the first trip; step 0 means no trip. Its symbol is never assigned in the
+  body and never read outside.
+- `Fma` rounds once. Nothing else is fused, and nothing is reassociated. float16 rounds after every operation.
+No class here has a subclass, and none may get one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from kbuild.errors import Span
+from kbuild.ir.types import Struct, Type
+
+UNARY_OPS: Final = frozenset({"neg", "invert", "not"})
+BINARY_OPS: Final = frozenset({"add", "sub", "mul", "div", "floordiv", "mod", "shl", "shr", "and", "or", "xor"})
+COMPARE_OPS: Final = frozenset({"eq", "ne", "lt", "le", "gt", "ge"})
+LOGICAL_OPS: Final = frozenset({"and", "or"})
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Symbol:
+    """A parameter or local variable. Equality is identity."""
+
+    name: str
+    type: Type
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Const:
+    """A scalar constant: bool, int or float by the kind of its type."""
+
+    value: bool | int | float
+    type: Type
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """The value of a symbol, or the place of one."""
+
+    symbol: Symbol
+    type: Type
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """Element of an array in memory; as many integer indices as the array has dimensions."""
+
+    array: Expr
+    indices: tuple[Expr, ...]
+    type: Type
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Component:
+    """Element of a vector (one index) or matrix (two), or row of a matrix (one)."""
+
+    base: Expr
+    indices: tuple[Expr, ...]
+    type: Type
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """Field of a struct."""
+
+    base: Expr
+    field: str
+    type: Type
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """Size of one dimension of an array, int32."""
+
+    array: Expr
+    axis: int
+    type: Type
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadIndex:
+    """The thread's coordinate on one axis of the launch, int32."""
+
+    axis: int
+    ndim: int
+    type: Type
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Unary:
+    op: str
+    operand: Expr
+    type: Type
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Binary:
+    """Arithmetic on two operands of one type; `mul` and `div` also take a composite and its scalar."""
+
+    op: str
+    left: Expr
+    right: Expr
+    type: Type
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Compare:
+    op: str
+    left: Expr
+    right: Expr
+    type: Type
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Logical:
+    op: str
+    left: Expr
+    right: Expr
+    type: Type
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Select:
+    condition: Expr
+    then: Expr
+    otherwise: Expr
+    type: Type
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Convert:
+    operand: Expr
+    type: Type
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Fma:
+    """`a * b + c`, rounded once, element by element; `b` may be the scalar of a composite `a`."""
+
+    a: Expr
+    b: Expr
+    c: Expr
+    type: Type
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Build:
+    """A vector, matrix (row-major), struct (fields in order) or tuple from its parts."""
+
+    parts: tuple[Expr, ...]
+    type: Type
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One result of several."""
+
+    base: Expr
+    index: int
+    type: Type
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    callee: Function
+    arguments: tuple[Expr, ...]
+    type: Type
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Intrinsic:
+    """A row of `kbuild.intrinsics` by name. An atomic's first argument is a place in an array."""
+
+    name: str
+    arguments: tuple[Expr, ...]
+    type: Type
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Assign:
+    target: Expr
+    value: Expr
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluate:
+    value: Expr
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class If:
+    condition: Expr
+    then: tuple[Stmt, ...]
+    otherwise: tuple[Stmt, ...]
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class For:
+    symbol: Symbol
+    start: Expr
+    stop: Expr
+    step: Expr
+    body: tuple[Stmt, ...]
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class While:
+    condition: Expr
+    body: tuple[Stmt, ...]
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Break:
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Continue:
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Return:
+    value: Expr | None
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Function:
+    """A device function at fixed types. Arguments go by value, arrays as descriptors. Equality is identity."""
+
+    name: str
+    module: str
+    parameters: tuple[Symbol, ...]
+    result: Type
+    body: tuple[Stmt, ...]
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Kernel:
+    """An entry: `name` is `module:qualname`, `ndim` the number of results of its `tid()`."""
+
+    name: str
+    function: Function
+    ndim: int
+    fmad: bool = True
+    structs: tuple[Struct, ...] = ()
+
+
+Expr: TypeAlias = (
+    Const
+    | Read
+    | Index
+    | Component
+    | Member
+    | Extent
+    | ThreadIndex
+    | Unary
+    | Binary
+    | Compare
+    | Logical
+    | Select
+    | Convert
+    | Fma
+    | Build
+    | Item
+    | Call
+    | Intrinsic
+)
+Stmt: TypeAlias = Assign | Evaluate | If | For | While | Break | Continue | Return
+Node: TypeAlias = Expr | Stmt
+
+EXPRESSIONS: Final = Expr.__args__
+STATEMENTS: Final = Stmt.__args__

@@ -1,0 +1,141 @@
+"""Text of the IR, for people and for goldens: one line a statement, types where a variable first appears."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kbuild.ir import nodes
+from kbuild.ir.nodes import Expr, Function, Kernel, Stmt, Symbol
+from kbuild.ir.traverse import callees, walk
+
+_BINARY = {"add": "+", "sub": "-", "mul": "*", "div": "/", "floordiv": "//", "mod": "%"}
+_BINARY |= {"shl": "<<", "shr": ">>", "and": "&", "or": "|", "xor": "^"}
+_COMPARE = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
+_UNARY = {"neg": "-", "invert": "~", "not": "not "}
+
+
+def print_kernel(kernel: Kernel) -> str:
+    """The kernel and the functions it calls, callees first."""
+    parts = [print_function(f) for f in callees(kernel.function)]
+    head = f"kernel {kernel.name} ndim={kernel.ndim}"
+    return "\n".join([*parts, print_function(kernel.function, head)])
+
+
+def print_function(function: Function, head: str | None = None) -> str:
+    """One function; `head` replaces its title."""
+    names = _Names(function)
+    title = head or f"func {function.module}:{function.name}"
+    parameters = ", ".join(f"{names[p]}: {p.type}" for p in function.parameters)
+    lines = [f"{title}({parameters}) -> {function.result}"]
+    lines += [f"    {line}" for line in _block(function.body, names, set(function.parameters))]
+    return "\n".join(lines) + "\n"
+
+
+class _Names:
+    """Names of symbols, numbered from the second of a name on."""
+
+    def __init__(self, function: Function) -> None:
+        self._names: dict[Symbol, str] = {}
+        counts: dict[str, int] = {}
+        for symbol in [*function.parameters, *_symbols(function.body)]:
+            if symbol not in self._names:
+                count = counts.get(symbol.name, 0)
+                counts[symbol.name] = count + 1
+                self._names[symbol] = symbol.name if count == 0 else f"{symbol.name}.{count}"
+
+    def __getitem__(self, symbol: Symbol) -> str:
+        return self._names[symbol]
+
+
+def _symbols(body: tuple[Stmt, ...]) -> Iterator[Symbol]:
+    for node in walk(body):
+        if isinstance(node, nodes.For):
+            yield node.symbol
+        elif isinstance(node, nodes.Read):
+            yield node.symbol
+
+
+def _block(body: tuple[Stmt, ...], names: _Names, known: set[Symbol]) -> Iterator[str]:
+    for statement in body:
+        yield from _statement(statement, names, known)
+    if not body:
+        yield "pass"
+
+
+def _nested(body: tuple[Stmt, ...], names: _Names, known: set[Symbol]) -> Iterator[str]:
+    return (f"    {line}" for line in _block(body, names, known))
+
+
+def _statement(stmt: Stmt, names: _Names, known: set[Symbol]) -> Iterator[str]:
+    match stmt:
+        case nodes.Assign(target, value):
+            place = _expr(target, names)
+            if isinstance(target, nodes.Read) and target.symbol not in known:
+                known.add(target.symbol)
+                place += f": {target.type}"
+            yield f"{place} = {_expr(value, names)}"
+        case nodes.Evaluate(value):
+            yield _expr(value, names)
+        case nodes.If(condition, then, otherwise):
+            yield f"if {_expr(condition, names)}:"
+            yield from _nested(then, names, known)
+            if otherwise:
+                yield "else:"
+                yield from _nested(otherwise, names, known)
+        case nodes.For(symbol, start, stop, step, body):
+            bounds = ", ".join(_expr(e, names) for e in (start, stop, step))
+            yield f"for {names[symbol]}: {symbol.type} in range({bounds}):"
+            yield from _nested(body, names, known)
+        case nodes.While(condition, body):
+            yield f"while {_expr(condition, names)}:"
+            yield from _nested(body, names, known)
+        case nodes.Break():
+            yield "break"
+        case nodes.Continue():
+            yield "continue"
+        case nodes.Return(value):
+            yield "return" if value is None else f"return {_expr(value, names)}"
+
+
+def _expr(expr: Expr, names: _Names) -> str:
+    def show(inner: Expr) -> str:
+        return _expr(inner, names)
+
+    def many(inner: tuple[Expr, ...]) -> str:
+        return ", ".join(map(show, inner))
+
+    match expr:
+        case nodes.Const(value, type):
+            return f"{type}({value!r})"
+        case nodes.Read(symbol):
+            return names[symbol]
+        case nodes.Index(base, indices) | nodes.Component(base, indices):
+            return f"{show(base)}[{many(indices)}]"
+        case nodes.Member(base, field):
+            return f"{show(base)}.{field}"
+        case nodes.Extent(array, axis):
+            return f"{show(array)}.shape[{axis}]"
+        case nodes.ThreadIndex(axis, ndim):
+            return f"tid({axis} of {ndim})"
+        case nodes.Unary(op, operand):
+            return f"{_UNARY[op]}{show(operand)}"
+        case nodes.Binary(op, left, right):
+            return f"({show(left)} {_BINARY[op]} {show(right)})"
+        case nodes.Compare(op, left, right):
+            return f"({show(left)} {_COMPARE[op]} {show(right)})"
+        case nodes.Logical(op, left, right):
+            return f"({show(left)} {op} {show(right)})"
+        case nodes.Select(condition, then, otherwise):
+            return f"({show(then)} if {show(condition)} else {show(otherwise)})"
+        case nodes.Convert(operand, type):
+            return f"{type}({show(operand)})"
+        case nodes.Fma(a, b, c):
+            return f"fma({many((a, b, c))})"
+        case nodes.Build(parts, type):
+            return f"{type}({many(parts)})"
+        case nodes.Item(base, index):
+            return f"{show(base)}.{index}"
+        case nodes.Call(callee, arguments):
+            return f"{callee.name}({many(arguments)})"
+        case nodes.Intrinsic(name, arguments):
+            return f"{name}({many(arguments)})"

@@ -1,0 +1,97 @@
+"""One traversal and one rewriter for all nodes."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import Any, TypeVar
+
+from kbuild.ir import nodes
+from kbuild.ir.nodes import Expr, Function, Node, Stmt
+
+N = TypeVar("N", bound=Node)
+
+
+@cache
+def _node_fields(kind: type) -> tuple[str, ...]:
+    """Names of the fields that hold nodes or tuples of nodes."""
+    apart = {"span", "type", "symbol", "callee", "op", "field", "axis", "ndim", "index", "name"}
+    if kind is nodes.Const:
+        apart = apart | {"value"}
+    return tuple(f.name for f in dataclasses.fields(kind) if f.name not in apart)
+
+
+def children(node: Node) -> Iterator[Node]:
+    """Direct sub-nodes in order of evaluation; a callee's body is not a child."""
+    for name in _node_fields(type(node)):
+        value = getattr(node, name)
+        if isinstance(value, tuple):
+            yield from value
+        elif value is not None:
+            yield value
+
+
+def walk(root: Node | tuple[Stmt, ...]) -> Iterator[Node]:
+    """The node and everything below it, parents first."""
+    if isinstance(root, tuple):
+        for statement in root:
+            yield from walk(statement)
+        return
+    yield root
+    for child in children(root):
+        yield from walk(child)
+
+
+def callees(function: Function) -> list[Function]:
+    """Functions that a function reaches through calls, callees before callers, each once; not itself."""
+    order: list[Function] = []
+    seen: set[Function] = set()
+
+    def visit(one: Function) -> None:
+        for node in walk(one.body):
+            if isinstance(node, nodes.Call) and node.callee not in seen:
+                seen.add(node.callee)
+                visit(node.callee)
+                order.append(node.callee)
+
+    visit(function)
+    return order
+
+
+def rewrite(root: N, change: Callable[[Node], Node]) -> N:
+    """The tree with `change` applied to every node, children first; unchanged nodes are kept, not copied."""
+    updates: dict[str, Any] = {}
+    for name in _node_fields(type(root)):
+        old = getattr(root, name)
+        if isinstance(old, tuple):
+            new: Any = tuple(rewrite(child, change) for child in old)
+            changed = any(a is not b for a, b in zip(old, new, strict=True))
+        else:
+            new = None if old is None else rewrite(old, change)
+            changed = new is not old
+        if changed:
+            updates[name] = new
+    return change(dataclasses.replace(root, **updates) if updates else root)  # type: ignore[return-value]
+
+
+def rewrite_functions(root: Function, change: Callable[[Node], Node]) -> Function:
+    """A function and everything it calls, rewritten; calls lead to the rewritten callees."""
+    done: dict[Function, Function] = {}
+
+    def redirect(node: Node) -> Node:
+        if isinstance(node, nodes.Call):
+            node = dataclasses.replace(node, callee=done[node.callee])
+        return change(node)
+
+    for function in [*callees(root), root]:
+        body = tuple(rewrite(statement, redirect) for statement in function.body)
+        done[function] = dataclasses.replace(function, body=body)
+    return done[root]
+
+
+def root_of(place: Expr) -> Expr:
+    """The symbol or array element that a place lies in."""
+    while isinstance(place, (nodes.Component, nodes.Member)):
+        place = place.base
+    return place

@@ -1,0 +1,121 @@
+"""Types of IR expressions: the layouts of `loader.abi`, and the two that never leave a kernel (tuples, nothing)."""
+
+from __future__ import annotations
+
+from kbuild.loader.abi import (
+    BOOL,
+    FLOAT16,
+    FLOAT32,
+    FLOAT64,
+    INT8,
+    INT16,
+    INT32,
+    INT64,
+    SCALARS,
+    UINT8,
+    UINT16,
+    UINT32,
+    UINT64,
+    Array,
+    Field,
+    Matrix,
+    Scalar,
+    Struct,
+    Type,
+    Vector,
+)
+
+__all__ = [
+    "BOOL",
+    "FLOAT16",
+    "FLOAT32",
+    "FLOAT64",
+    "INT8",
+    "INT16",
+    "INT32",
+    "INT64",
+    "SCALARS",
+    "UINT8",
+    "UINT16",
+    "UINT32",
+    "UINT64",
+    "VOID",
+    "Array",
+    "Field",
+    "Matrix",
+    "Scalar",
+    "Struct",
+    "Tuple",
+    "Type",
+    "Vector",
+    "element_of",
+    "field_of",
+    "is_composite",
+    "is_float",
+    "is_integer",
+    "is_number",
+    "structs_in",
+]
+
+
+class Tuple(Type):
+    """Several results of one call."""
+
+    __slots__ = ("items",)
+
+    def __init__(self, items: tuple[Type, ...]) -> None:
+        self.items = items
+        self.spelling = f"tuple[{', '.join(t.spelling for t in items)}]"
+        self.size = self.align = 0
+
+
+class Void(Type):
+    """The result of a function that returns nothing."""
+
+    __slots__ = ()
+
+    def __init__(self) -> None:
+        self.spelling, self.size, self.align = "void", 0, 1
+
+
+VOID = Void()
+
+
+def is_float(type: Type) -> bool:
+    """A floating-point scalar."""
+    return isinstance(type, Scalar) and type.kind == "float"
+
+
+def is_integer(type: Type) -> bool:
+    """An integer scalar, signed or not; bool is none."""
+    return isinstance(type, Scalar) and type.kind in ("int", "uint")
+
+
+def is_number(type: Type) -> bool:
+    """A scalar that arithmetic works on."""
+    return is_float(type) or is_integer(type)
+
+
+def is_composite(type: Type) -> bool:
+    """A vector or a matrix: arithmetic goes element by element."""
+    return isinstance(type, (Vector, Matrix))
+
+
+def element_of(type: Type) -> Type:
+    """The scalar inside a vector or matrix; a scalar is its own element."""
+    return type.element if isinstance(type, (Vector, Matrix)) else type
+
+
+def field_of(struct: Struct, name: str) -> Field | None:
+    """The field of that name, or None."""
+    return next((f for f in struct.fields if f.name == name), None)
+
+
+def structs_in(type: Type) -> list[Struct]:
+    """Every struct that a type contains, inner ones first."""
+    if isinstance(type, Array):
+        return structs_in(type.element)
+    if isinstance(type, Struct):
+        inner = [s for f in type.fields for s in structs_in(f.type)]
+        return [*inner, type]
+    return []

@@ -1,0 +1,80 @@
+"""Atomic operations: `kb.atomic_add(array, i, value)` and `array[i] += value`."""
+
+from __future__ import annotations
+
+import ast
+
+from kbuild.errors import InternalError
+from kbuild.intrinsics.table import ROWS
+from kbuild.ir import nodes
+from kbuild.ir.nodes import Const, Expr
+from kbuild.ir.types import INT32, Array, Matrix, Vector, is_composite, is_number
+from kbuild.lang import places
+from kbuild.lang.context import Context
+from kbuild.lang.operands import Operand, describe
+
+NAMES = frozenset(name for name, row in ROWS.items() if row.is_atomic)
+
+
+def call(ctx: Context, name: str, node: ast.Call) -> Operand:
+    """`kb.atomic_…(array, i, …, value)`: as many indices as the array has dimensions; gives the value before."""
+    if node.keywords or any(isinstance(a, ast.Starred) for a in node.args):
+        ctx.refuse("KB130", f"kb.{name} takes positional arguments only", node)
+    values = len(ROWS[name].signature.parameters) - 1
+    if len(node.args) < values + 2:
+        ctx.refuse("KB130", f"kb.{name}(array, index …{', compare' * (values - 1)}, value)", node)
+    array, *rest = ctx.operands(node.args)
+    type = ctx.typed(array, node.args[0]).type
+    if not isinstance(type, Array):
+        help = "pass the array and the indices: `kb.atomic_add(counts, i, 1)`"
+        ctx.refuse("KB170", f"kb.{name} works on an array, not on {describe(array)}", node.args[0], help)
+    indices, operands = rest[: len(rest) - values], rest[len(rest) - values :]
+    subscript = ast.copy_location(ast.Subscript(node.args[0], node.args[1], ast.Load()), node)
+    place = places.element(ctx, array, indices, subscript)
+    assert isinstance(place, nodes.Index)
+    typed = [ctx.coerce(o, place.type, node, f"the value of kb.{name}") for o in operands]
+    return apply(ctx, name, place, typed, node)
+
+
+def apply(ctx: Context, name: str, place: Expr, values: list[Expr], node: ast.AST) -> Expr:
+    """The operation as a statement, element by element for a vector or matrix; the value before."""
+    span = ctx.span(node)
+    if is_number(place.type):
+        return ctx.temporary(nodes.Intrinsic(name, (place, *values), place.type, span))
+    if not is_composite(place.type) or name == "atomic_cas":
+        ctx.refuse("KB170", f"kb.{name} does not work on {place.type}", node, "use numbers, or vectors of them")
+    place = fixed(ctx, place)
+    values = [ctx.temporary(value) for value in values]
+    parts = []
+    for component in _components(ctx, place, node):
+        index = component.indices
+        inner = [nodes.Component(v, index, component.type, span) for v in values]
+        parts.append(ctx.temporary(nodes.Intrinsic(name, (component, *inner), component.type, span)))
+    return nodes.Build(tuple(parts), place.type, span)
+
+
+def _components(ctx: Context, place: Expr, node: ast.AST) -> list[nodes.Component]:
+    span = ctx.span(node)
+    match place.type:
+        case Vector(length=n, element=element):
+            return [nodes.Component(place, (Const(i, INT32, span),), element, span) for i in range(n)]
+        case Matrix(rows=rows, columns=columns, element=element):
+            cells = [(Const(i, INT32, span), Const(j, INT32, span)) for i in range(rows) for j in range(columns)]
+            return [nodes.Component(place, cell, element, span) for cell in cells]
+    raise InternalError(f"no components in {place.type}")
+
+
+def fixed(ctx: Context, place: Expr) -> Expr:
+    """The same place with its indices evaluated once."""
+    match place:
+        case nodes.Index(array, indices, type, span):
+            return nodes.Index(array, tuple(_once(ctx, i) for i in indices), type, span)
+        case nodes.Component(base, indices, type, span):
+            return nodes.Component(fixed(ctx, base), tuple(_once(ctx, i) for i in indices), type, span)
+        case nodes.Member(base, field, type, span):
+            return nodes.Member(fixed(ctx, base), field, type, span)
+    return place
+
+
+def _once(ctx: Context, index: Expr) -> Expr:
+    return index if isinstance(index, (Const, nodes.Read, nodes.ThreadIndex)) else ctx.temporary(index)

@@ -1,0 +1,373 @@
+"""Calls: intrinsics, kernel functions, constructors and conversions."""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from kbuild.errors import did_you_mean
+from kbuild.intrinsics.library import ELEMENTWISE, FUNCTIONS
+from kbuild.intrinsics.table import ROWS, SPECIAL_FORMS
+from kbuild.ir import nodes
+from kbuild.ir.nodes import Const, Expr
+from kbuild.ir.types import (
+    BOOL,
+    INT32,
+    VOID,
+    Array,
+    Matrix,
+    Scalar,
+    Struct,
+    Tuple,
+    Type,
+    Vector,
+    element_of,
+    is_composite,
+    is_number,
+)
+from kbuild.lang import atomics, operators
+from kbuild.lang.context import Context
+from kbuild.lang.effects import changes_memory
+from kbuild.lang.expressions import captured_operand, outer
+from kbuild.lang.operands import Operand, Pack, Static, Untyped, default_type, describe, fit, integer_range
+from kbuild.loader.builtins import TABLE, Builtin
+from kbuild.loader.identity import default_of
+from kbuild.loader.types import Function, Kernel, abi_type
+
+# Python's own functions that mean the same in a kernel.
+_PYTHON_NAMES = {abs: "abs", min: "min", max: "max", pow: "pow"}
+
+
+def call(ctx: Context, node: ast.expr) -> Operand:
+    """Any call."""
+    assert isinstance(node, ast.Call)
+    callee = _callee(ctx, node)
+    if isinstance(callee, Builtin) and callee.name in atomics.NAMES:
+        return atomics.call(ctx, callee.name, node)
+    if any(isinstance(a, ast.Starred) for a in node.args) or any(k.arg is None for k in node.keywords):
+        ctx.refuse("KB111", "kernels have no starred arguments", node, "write the arguments out")
+    given = ctx.operands([*node.args, *(k.value for k in node.keywords)])
+    positional = given[: len(node.args)]
+    named = {k.arg: operand for k, operand in zip(node.keywords, given[len(node.args) :], strict=True) if k.arg}
+    return _dispatch(ctx, callee, positional, named, node)
+
+
+def _callee(ctx: Context, node: ast.Call) -> Any:
+    """The Python object that is called; `type(x)` is the type of x."""
+    if isinstance(node.func, ast.Call):
+        inner = ctx.expr(node.func)
+        return inner.value if isinstance(inner, Static) else ctx.refuse_static(Static(inner, ctx.span(node)), node)
+    if not ctx.scope.is_outer(node.func):
+        if isinstance(node.func, ast.Attribute):
+            ctx.refuse("KB111", f"kernels have no methods (`.{node.func.attr}(…)`)", node.func, "call a @kb.func")
+        ctx.refuse("KB111", "this is no function", node.func, "call a @kb.func of a module")
+    operand = outer(ctx, node.func)
+    return operand.value if isinstance(operand, Static) else operand
+
+
+def _dispatch(ctx: Context, callee: Any, given: list[Operand], named: dict[str, Operand], node: ast.Call) -> Operand:
+    if isinstance(callee, Function) and not isinstance(callee, Kernel):
+        return _call_function(ctx, callee, given, named, node)
+    type = callee if isinstance(callee, Type) else _type_of(callee)
+    if type is not None and callee is not builtin_type:
+        return _construct(ctx, type, given, named, node)
+    name = _intrinsic_name(ctx, callee, node)
+    if named:
+        ctx.refuse("KB130", f"{name}() takes no keyword arguments", node)
+    return _intrinsic(ctx, name, given, node)
+
+
+builtin_type = type
+
+
+def _type_of(value: Any) -> Type | None:
+    if not isinstance(value, builtin_type):
+        return None
+    try:
+        return abi_type(value)
+    except TypeError:
+        return None
+
+
+def _intrinsic_name(ctx: Context, callee: Any, node: ast.Call) -> str:
+    """The intrinsic that a Python object stands for; everything else is refused with what to write instead."""
+    if isinstance(callee, Builtin):
+        return callee.name
+    if callee in (builtin_type, len):
+        return str(callee.__name__)
+    for function, name in _PYTHON_NAMES.items():
+        if callee is function:
+            return name
+    if isinstance(callee, Kernel):
+        ctx.refuse("KB112", f"{callee.name} is a kernel; kernels call functions only", node, "make it a @kb.func")
+    if callee is print:
+        ctx.refuse("KB114", "print() is not in kbuild yet", node, "write the value into an array")
+    name = getattr(callee, "__name__", "")
+    if name in TABLE:
+        ctx.refuse("KB112", f"{_python_name(callee)} is a Python function", node, f"write `kb.{name}(…)`")
+    if not callable(callee):
+        ctx.refuse("KB112", f"{callee!r:.60} is no function", node)
+    help = "decorate it with @kb.func if kernels shall call it"
+    if builtin_type(callee).__name__ == "builtin_function_or_method" or isinstance(callee, builtin_type):
+        help = did_you_mean(name, TABLE) or "kernels call intrinsics (kb.…) and functions made with @kb.func"
+    ctx.refuse("KB112", f"{_python_name(callee)} is a Python function", node, help)
+
+
+def _python_name(callee: Any) -> str:
+    module = getattr(callee, "__module__", None)
+    name = getattr(callee, "__qualname__", repr(callee))
+    return f"{module}.{name}" if module and module != "builtins" else f"{name}"
+
+
+# Kernel functions
+
+
+def _call_function(
+    ctx: Context, function: Function, given: list[Operand], named: dict[str, Operand], node: ast.Call
+) -> Operand:
+    names = _parameter_names(function)
+    ordered = _arranged(ctx, function, names, given, named, node)
+    callee = ctx.program.instance(function, ordered, ctx.span(node))
+    arguments = tuple(
+        ctx.coerce(operand, symbol.type, node, f"argument {symbol.name!r} of {function.name}")
+        for operand, symbol in zip(ordered, callee.parameters, strict=True)
+    )
+    return results_of(ctx, nodes.Call(callee, arguments, callee.result, ctx.span(node)))
+
+
+def _parameter_names(function: Function) -> list[str]:
+    code = function.function.__code__
+    return list(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
+
+
+def _arranged(
+    ctx: Context,
+    function: Function,
+    names: list[str],
+    given: list[Operand],
+    named: dict[str, Operand],
+    node: ast.Call,
+) -> list[Operand]:
+    """Arguments in the order of the parameters, defaults filled in."""
+    if len(given) > len(names):
+        ctx.refuse("KB130", f"{function.name} takes {len(names)} argument(s), not {len(given)}", node)
+    found = dict(zip(names, given, strict=False))
+    for name, operand in named.items():
+        if name not in names:
+            ctx.refuse("KB130", f"{function.name} has no parameter {name!r}", node, did_you_mean(name, names))
+        if name in found:
+            ctx.refuse("KB130", f"{function.name} gets {name!r} twice", node)
+        found[name] = operand
+    for name in names:
+        if name not in found:
+            found[name] = _default(ctx, function, name, node)
+    return [found[name] for name in names]
+
+
+def _default(ctx: Context, function: Function, name: str, node: ast.Call) -> Operand:
+    try:
+        value = default_of(function.function, name)
+    except KeyError:
+        ctx.refuse("KB130", f"{function.name} needs an argument for {name!r}", node)
+    return captured_operand(ctx, value, node)
+
+
+def results_of(ctx: Context, call: nodes.Call) -> Operand:
+    """A call as an operand: a statement of its own if it changes memory, several results side by side."""
+    value: Expr = call
+    if call.type == VOID or isinstance(call.type, Tuple) or changes_memory(call.callee):
+        value = ctx.with_effects(call)
+    if isinstance(call.type, Tuple):
+        items = (nodes.Item(value, i, item, call.span) for i, item in enumerate(call.type.items))
+        return Pack(tuple(items), call.span or ctx.span(ctx.definition))
+    return value
+
+
+# Constructors and conversions
+
+
+def _construct(ctx: Context, type: Type, given: list[Operand], named: dict[str, Operand], node: ast.Call) -> Operand:
+    if isinstance(type, Struct):
+        return _struct(ctx, type, given, named, node)
+    if named:
+        ctx.refuse("KB130", f"{type} takes no keyword arguments", node)
+    match type:
+        case Scalar():
+            return convert(ctx, type, given, node)
+        case Vector() | Matrix():
+            return _composite(ctx, type, given, node)
+    ctx.refuse("KB112", f"{type} cannot be made inside a kernel", node)
+
+
+def convert(ctx: Context, type: Scalar, given: list[Operand], node: ast.Call) -> Operand:
+    """`kb.float64(x)`: a number keeps its exact value, a value is converted."""
+    if len(given) > 1:
+        ctx.refuse("KB130", f"{type}() takes one argument, not {len(given)}", node)
+    operand: Operand = given[0] if given else Untyped(0, ctx.span(node))
+    if isinstance(operand, Untyped):
+        return Const(_converted(ctx, operand.value, type, node), type, ctx.span(node))
+    value = ctx.typed(operand, node)
+    if not isinstance(value.type, Scalar):
+        ctx.refuse("KB121", f"{value.type} cannot be converted to {type}", node, "convert its elements")
+    return value if value.type == type else nodes.Convert(value, type, ctx.span(node))
+
+
+def _converted(ctx: Context, number: int | float, type: Scalar, node: ast.Call) -> bool | int | float:
+    if type == BOOL:
+        return bool(number)
+    if type.kind != "float" and isinstance(number, float) and math.isfinite(number):
+        number = math.trunc(number)
+    exact = fit(float(number) if type.kind == "float" else number, type)
+    if exact is None:
+        low, high = integer_range(type) if type.kind != "float" else (0, 0)
+        range = f" ({low} … {high})" if type.kind != "float" else ""
+        ctx.refuse("KB122", f"{number!r} does not fit {type}{range}", node)
+    return exact
+
+
+def _composite(ctx: Context, type: Vector | Matrix, given: list[Operand], node: ast.Call) -> Expr:
+    """No argument: zeros. One number: all elements. One value of the type: a copy. Else every element."""
+    count = type.length if isinstance(type, Vector) else type.rows * type.columns
+    span = ctx.span(node)
+    if len(given) == 1 and not isinstance(given[0], (Untyped, Pack, Static)) and given[0].type == type:
+        return given[0]
+    if not given:
+        given = [Untyped(0, span)]
+    if len(given) not in (1, count):
+        ctx.refuse("KB130", f"{type} takes 0, 1 or {count} numbers, not {len(given)}", node)
+    parts = [ctx.coerce(operand, type.element, node, f"an element of {type}") for operand in given]
+    if len(parts) == 1:
+        only = parts[0] if isinstance(parts[0], (Const, nodes.Read)) else ctx.temporary(parts[0])
+        parts = [only] * count
+    return nodes.Build(tuple(parts), type, span)
+
+
+def _struct(ctx: Context, type: Struct, given: list[Operand], named: dict[str, Operand], node: ast.Call) -> Expr:
+    names = [f.name for f in type.fields]
+    if len(given) > len(names):
+        ctx.refuse("KB130", f"{type.name} has {len(names)} field(s), not {len(given)}", node)
+    found = dict(zip(names, given, strict=False)) | named
+    for name in named:
+        if name not in names:
+            ctx.refuse("KB130", f"{type.name} has no field {name!r}", node, did_you_mean(name, names))
+    parts = tuple(
+        ctx.coerce(found[f.name], f.type, node, f"field {f.name!r}") if f.name in found else zero(ctx, f.type, node)
+        for f in type.fields
+    )
+    return nodes.Build(parts, type, ctx.span(node))
+
+
+def zero(ctx: Context, type: Type, node: ast.AST) -> Expr:
+    """The zero of a type."""
+    span = ctx.span(node)
+    match type:
+        case Scalar():
+            return Const({"bool": False, "float": 0.0}.get(type.kind, 0), type, span)
+        case Vector():
+            return nodes.Build((zero(ctx, type.element, node),) * type.length, type, span)
+        case Matrix():
+            return nodes.Build((zero(ctx, type.element, node),) * (type.rows * type.columns), type, span)
+        case Struct():
+            return nodes.Build(tuple(zero(ctx, f.type, node) for f in type.fields), type, span)
+    ctx.refuse("KB130", f"a field of type {type} needs a value", node)
+
+
+# Intrinsics
+
+
+def _intrinsic(ctx: Context, name: str, given: list[Operand], node: ast.Call) -> Operand:
+    if name == "type":
+        return _type_form(ctx, given, node)
+    if name == "len":
+        return _length(ctx, given, node)
+    if name in SPECIAL_FORMS:
+        return _special(ctx, name, given, node)
+    if name in FUNCTIONS:
+        return _library(ctx, FUNCTIONS[name], given, node)
+    if name in ("min", "max") and len(given) > 2:
+        rest = _intrinsic(ctx, name, given[:-1], node)
+        return _intrinsic(ctx, name, [rest, given[-1]], node)
+    return _row(ctx, name, given, node)
+
+
+def _library(ctx: Context, function: Function, given: list[Operand], node: ast.Call) -> Operand:
+    names = _parameter_names(function)
+    if len(given) != len(names):
+        ctx.refuse("KB130", f"kb.{function.qualname}({', '.join(names)}) gets {len(given)} argument(s)", node)
+    typed = _together(ctx, given, node, f"kb.{function.qualname}")
+    return _call_function(ctx, function, list(typed), {}, node)
+
+
+def _together(ctx: Context, given: Sequence[Operand], node: ast.AST, what: str) -> list[Expr]:
+    """Arguments with every number at the element type of the first value; floats if there is none."""
+    values = [ctx.typed(o, node) for o in given if not isinstance(o, Untyped)]
+    if values:
+        wanted = element_of(values[0].type)
+    else:
+        numbers = [o.value for o in given if isinstance(o, Untyped)]
+        wanted = default_type(next((n for n in numbers if isinstance(n, float)), numbers[0] if numbers else 0))
+    return [
+        ctx.coerce(o, wanted, node, f"{describe(o)} in {what}") if isinstance(o, Untyped) else ctx.typed(o, node)
+        for o in given
+    ]
+
+
+def _row(ctx: Context, name: str, given: list[Operand], node: ast.Call) -> Operand:
+    row = ROWS[name]
+    if not given:
+        ctx.refuse("KB130", f"kb.{name} takes arguments {row.signature.text}", node)
+    floats_only = all(set_name == "Float" for _, set_name in row.signature.parameters)
+    if floats_only and all(isinstance(o, Untyped) for o in given):
+        given = [Untyped(float(o.value), o.span) if isinstance(o, Untyped) else o for o in given]
+    arguments = _together(ctx, given, node, f"kb.{name}")
+    if name in ELEMENTWISE and is_composite(arguments[0].type):
+        return _library(ctx, ELEMENTWISE[name], list(arguments), node)
+    result = row.signature.bind(tuple(a.type for a in arguments))
+    if isinstance(result, str):
+        ctx.refuse("KB130", f"kb.{name}: {result}", node)
+    return nodes.Intrinsic(name, tuple(arguments), result, ctx.span(node))
+
+
+def _type_form(ctx: Context, given: list[Operand], node: ast.Call) -> Static:
+    if len(given) != 1:
+        ctx.refuse("KB130", "type() takes one argument", node)
+    return Static(ctx.typed(given[0], node).type, ctx.span(node))
+
+
+def _length(ctx: Context, given: list[Operand], node: ast.Call) -> Operand:
+    if len(given) != 1:
+        ctx.refuse("KB130", "len() takes one argument", node)
+    if isinstance(given[0], Pack):
+        return Untyped(len(given[0].items), ctx.span(node))
+    value = ctx.typed(given[0], node)
+    match value.type:
+        case Array():
+            return nodes.Extent(value, 0, INT32, ctx.span(node))
+        case Vector():
+            return Untyped(value.type.length, ctx.span(node))
+        case Matrix():
+            return Untyped(value.type.rows, ctx.span(node))
+    ctx.refuse("KB121", f"{value.type} has no length", node)
+
+
+def _special(ctx: Context, name: str, given: list[Operand], node: ast.Call) -> Operand:
+    span = ctx.span(node)
+    wanted = {"tid": 0, "where": 3, "fma": 3, "cw_mul": 2, "cw_div": 2}[name]
+    if len(given) != wanted:
+        ctx.refuse("KB130", f"kb.{name} takes {wanted} argument(s), not {len(given)}", node)
+    if name == "tid":
+        return nodes.ThreadIndex(0, 1, INT32, span)
+    if name == "where":
+        then, otherwise = operators.unify(ctx, given[1:], node, "kb.where")
+        return nodes.Select(ctx.truth(given[0], node), then, otherwise, then.type, span)
+    arguments = operators.unify(ctx, given, node, f"kb.{name}")
+    type = arguments[0].type
+    if name == "fma":
+        if not is_number(type) or type.spelling not in ("float32", "float64"):
+            ctx.refuse("KB121", f"kb.fma takes float32 or float64, not {type}", node)
+        return nodes.Fma(arguments[0], arguments[1], arguments[2], type, span)
+    if not is_composite(type):
+        ctx.refuse("KB121", f"kb.{name} takes vectors or matrices, not {type}", node, "use * or /")
+    return nodes.Binary(name.removeprefix("cw_"), arguments[0], arguments[1], type, span)

@@ -1,0 +1,36 @@
+"""Every diagnostic code of the language, with what it stands for. Codes are never reused."""
+
+from __future__ import annotations
+
+CODES: dict[str, str] = {
+    "KB100": "a kernel or function without source",
+    "KB101": "a parameter or field without a type",
+    "KB102": "something that is not a type of the kernel language",
+    "KB103": "a name that is not defined",
+    "KB104": "a name that is read before anything is assigned to it",
+    "KB105": "a value that kernels cannot capture",
+    "KB106": "a parameter kind that kernels do not have (*args, **kwargs)",
+    "KB110": "a statement outside the kernel language",
+    "KB111": "an expression outside the kernel language",
+    "KB112": "a Python function called inside a kernel",
+    "KB113": "recursion",
+    "KB114": "a function of the kernel language that kbuild does not have",
+    "KB120": "operands of different types",
+    "KB121": "an operand of a type that the operator does not take",
+    "KB122": "a number that does not fit its type",
+    "KB123": "a condition that is not a truth value",
+    "KB124": "a variable that changes its type",
+    "KB130": "a call with wrong arguments",
+    "KB131": "a call of a function that returns nothing, used as a value",
+    "KB132": "a wrong number of values to unpack",
+    "KB140": "a wrong number or kind of indices",
+    "KB141": "an index outside a vector or matrix",
+    "KB142": "an unknown field or attribute",
+    "KB143": "an assignment to something that cannot be assigned",
+    "KB150": "returns of different types",
+    "KB151": "a function that does not return on every way through",
+    "KB152": "a kernel that returns a value",
+    "KB160": "tid() with different numbers of results in one kernel",
+    "KB161": "tid() used as something else than its one to four results",
+    "KB170": "an atomic operation on something that is not an element of an array",
+}

@@ -1,0 +1,188 @@
+"""Expressions, but for calls and subscripts."""
+
+from __future__ import annotations
+
+import ast
+import enum
+from typing import Any
+
+from kbuild.errors import did_you_mean
+from kbuild.ir import nodes
+from kbuild.ir.nodes import Const, Expr, Read, Symbol
+from kbuild.ir.types import BOOL
+from kbuild.lang import operators, places
+from kbuild.lang.context import Context, ExpressionHandler
+from kbuild.lang.operands import Operand, Pack, Silenced, Static, Untyped, fit
+from kbuild.lang.scope import UnresolvedName
+
+
+def constant(ctx: Context, node: ast.expr) -> Operand:
+    assert isinstance(node, ast.Constant)
+    if isinstance(node.value, complex):
+        ctx.refuse("KB111", "kernels have no complex numbers", node, "use kb.vec2")
+    return captured_operand(ctx, node.value, node)
+
+
+def name(ctx: Context, node: ast.expr) -> Operand:
+    assert isinstance(node, ast.Name)
+    symbol = ctx.symbols.get(node.id)
+    if symbol is not None:
+        return Read(symbol, symbol.type, ctx.span(node))
+    if node.id in ctx.poisoned:
+        raise Silenced
+    if node.id in ctx.scope.locals:
+        ctx.refuse("KB104", f"{node.id!r} is read before anything is assigned to it", node)
+    return outer(ctx, node)
+
+
+def outer(ctx: Context, node: ast.expr) -> Operand:
+    """A name, or attributes of one, from outside the kernel."""
+    try:
+        captured = ctx.scope.resolve(node)
+    except UnresolvedName as error:
+        if error.attribute_of is not None:
+            owner = getattr(error.attribute_of, "__name__", repr(error.attribute_of))
+            text, code = f"{owner} has no attribute {error.name!r}", "KB142"
+        else:
+            text, code = f"{error.name!r} is not defined", "KB103"
+        ctx.refuse(code, text, node, did_you_mean(error.name, error.known))
+    return captured_operand(ctx, captured.value, node)
+
+
+def captured_operand(ctx: Context, value: Any, node: ast.expr) -> Operand:
+    """A Python object as an operand: numbers, enum members that are numbers, vectors and matrices are constants."""
+    span = ctx.span(node)
+    if isinstance(value, bool):
+        return Const(value, BOOL, span)
+    if isinstance(value, enum.Enum) and isinstance(value, (int, float)):
+        return Untyped(value.value, span)
+    if type(value) in (int, float):
+        return Untyped(value, span)
+    if not isinstance(value, type) and hasattr(type(value), "_kb_type_"):
+        kind = type(value)._kb_type_
+        parts = tuple(Const(fit(item, kind.element), kind.element, span) for item in _flat(value))  # type: ignore[arg-type]
+        return nodes.Build(parts, kind, span)
+    return Static(value, span)
+
+
+def _flat(value: Any) -> list[Any]:
+    """Elements of a host vector or matrix, row by row."""
+    flat: list[Any] = []
+    for item in value:
+        flat.extend(_flat(item) if hasattr(item, "__iter__") else [item])
+    return flat
+
+
+def attribute(ctx: Context, node: ast.expr) -> Operand:
+    assert isinstance(node, ast.Attribute)
+    return outer(ctx, node) if ctx.scope.is_outer(node) else places.attribute(ctx, node)
+
+
+def tuple_(ctx: Context, node: ast.expr) -> Operand:
+    assert isinstance(node, ast.Tuple)
+    return Pack(tuple(ctx.operands(node.elts)), ctx.span(node))
+
+
+def binary(ctx: Context, node: ast.expr) -> Operand:
+    assert isinstance(node, ast.BinOp)
+    left, right = ctx.operands([node.left, node.right])
+    return operators.binary(ctx, type(node.op), left, right, node)
+
+
+def unary(ctx: Context, node: ast.expr) -> Operand:
+    assert isinstance(node, ast.UnaryOp)
+    return operators.unary(ctx, type(node.op), ctx.expr(node.operand), node)
+
+
+def compare(ctx: Context, node: ast.expr) -> Operand:
+    """`a < b < c`: every operand evaluated at most once, later ones only while the earlier links hold."""
+    assert isinstance(node, ast.Compare)
+    for op in node.ops:
+        if type(op) not in operators.COMPARE:
+            ctx.refuse("KB111", "kernels have no `is` and no `in`", node, "compare with == or !=")
+    left = ctx.expr(node.left)
+    return _links(ctx, left, list(node.ops), list(node.comparators), node)
+
+
+def _links(ctx: Context, left: Operand, ops: list[ast.cmpop], rights: list[ast.expr], node: ast.Compare) -> Expr:
+    mark = len(ctx.block)
+    right = ctx.expr(rights[0])
+    if len(ctx.block) > mark:
+        left = ctx.saved_before(mark, [left])[0]
+    if len(ops) > 1:
+        right = _once(ctx, right)
+    first = operators.compare(ctx, operators.COMPARE[type(ops[0])], left, right, node)
+    if len(ops) == 1:
+        return first
+    with ctx.nested() as block:
+        rest = _links(ctx, right, ops[1:], rights[1:], node)
+    return _lazy(ctx, "and", first, rest, block, node)
+
+
+def _once(ctx: Context, operand: Operand) -> Operand:
+    """An operand that is used twice and must be evaluated once."""
+    if isinstance(operand, (Untyped, Static, Pack, Const, Read)):
+        return operand
+    return ctx.temporary(operand)
+
+
+def logical(ctx: Context, node: ast.expr) -> Operand:
+    """`a and b`, `a or b`: the right side is evaluated only when the left does not decide."""
+    assert isinstance(node, ast.BoolOp)
+    op = "and" if isinstance(node.op, ast.And) else "or"
+    return _logical(ctx, op, list(node.values), node)
+
+
+def _logical(ctx: Context, op: str, values: list[ast.expr], node: ast.BoolOp) -> Expr:
+    left = ctx.condition(values[0])
+    if len(values) == 1:
+        return left
+    with ctx.nested() as block:
+        right = _logical(ctx, op, values[1:], node)
+    return _lazy(ctx, op, left, right, block, node)
+
+
+def _lazy(ctx: Context, op: str, left: Expr, right: Expr, block: list[nodes.Stmt], node: ast.AST) -> Expr:
+    """The logical node, or a branch where evaluating the right side needs statements (`block`)."""
+    span = ctx.span(node)
+    if not block:
+        return nodes.Logical(op, left, right, BOOL, span)
+    result = ctx.temporary(left)
+    block.append(nodes.Assign(result, right, span))
+    condition = result if op == "and" else nodes.Unary("not", result, BOOL, span)
+    ctx.emit(nodes.If(condition, tuple(block), (), span))
+    return result
+
+
+def conditional(ctx: Context, node: ast.expr) -> Operand:
+    """`a if condition else b`."""
+    assert isinstance(node, ast.IfExp)
+    condition = ctx.condition(node.test)
+    with ctx.nested() as then_block:
+        then = ctx.expr(node.body)
+    with ctx.nested() as else_block:
+        otherwise = ctx.expr(node.orelse)
+    then, otherwise = operators.unify(ctx, [then, otherwise], node, "a conditional expression")
+    span = ctx.span(node)
+    if not then_block and not else_block:
+        return nodes.Select(condition, then, otherwise, then.type, span)
+    ctx.temporaries += 1
+    result = Read(Symbol(f"t{ctx.temporaries}", then.type, span), then.type, span)
+    then_block.append(nodes.Assign(result, then, span))
+    else_block.append(nodes.Assign(result, otherwise, span))
+    ctx.emit(nodes.If(condition, tuple(then_block), tuple(else_block), span))
+    return result
+
+
+HANDLERS: dict[type[ast.expr], ExpressionHandler] = {
+    ast.Constant: constant,
+    ast.Name: name,
+    ast.Attribute: attribute,
+    ast.Subscript: places.subscript,
+    ast.Tuple: tuple_,
+    ast.BinOp: binary,
+    ast.UnaryOp: unary,
+    ast.Compare: compare,
+    ast.BoolOp: logical,
+    ast.IfExp: conditional,
+}

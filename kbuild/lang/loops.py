@@ -1,0 +1,129 @@
+"""Loops. Bounds of a `range` are evaluated once; its counter is never visible to the program, which may do with the loop
+variable what Python allows: assign it in the body, read it afterwards."""
+
+from __future__ import annotations
+
+import ast
+
+from kbuild.ir import nodes
+from kbuild.ir.nodes import Const, Expr, Read, Stmt, Symbol
+from kbuild.ir.types import BOOL, is_integer
+from kbuild.lang.context import Context
+from kbuild.lang.expressions import outer
+from kbuild.lang.operands import Operand, Static, Untyped
+from kbuild.lang.operators import unify
+
+
+def for_(ctx: Context, node: ast.stmt) -> None:
+    """`for i in range(…):`"""
+    assert isinstance(node, ast.For)
+    if node.orelse:
+        ctx.refuse("KB110", "kernels have no `else` on a loop", node.orelse[0], "set a flag before `break`")
+    if not isinstance(node.target, ast.Name):
+        ctx.refuse("KB110", "the loop variable must be a single name", node.target)
+    start, stop, step = _bounds(ctx, node.iter)
+    span = ctx.span(node.target)
+    counter = Symbol(node.target.id, start.type, span)
+    if _is_private(node, ctx.definition):
+        ctx.symbols[node.target.id] = counter
+        body = _loop_body(ctx, node.body)
+        del ctx.symbols[node.target.id]
+    else:
+        first = _assigned_from(ctx, node.target, counter)
+        body = (first, *_loop_body(ctx, node.body))
+    ctx.emit(nodes.For(counter, start, stop, step, body, ctx.span(node)))
+
+
+def _loop_body(ctx: Context, statements: list[ast.stmt]) -> tuple[Stmt, ...]:
+    ctx.loop_depth += 1
+    try:
+        return ctx.body(statements)
+    finally:
+        ctx.loop_depth -= 1
+
+
+def _assigned_from(ctx: Context, target: ast.Name, counter: Symbol) -> Stmt:
+    """`i = counter` at the top of the body, for a loop variable that is an ordinary variable too."""
+    symbol = ctx.symbols.get(target.id)
+    if symbol is None:
+        symbol = ctx.symbols[target.id] = Symbol(target.id, counter.type, ctx.span(target))
+    elif symbol.type != counter.type:
+        text = f"{target.id!r} is {symbol.type} before, and {counter.type} as a loop variable"
+        ctx.refuse("KB124", text, target, "use another name")
+    span = ctx.span(target)
+    return nodes.Assign(Read(symbol, symbol.type, span), Read(counter, counter.type, span), span)
+
+
+def _is_private(node: ast.For, definition: ast.FunctionDef) -> bool:
+    """The loop variable is not assigned in the body, and not read but in bodies of loops over the same name."""
+    assert isinstance(node.target, ast.Name)
+    name = node.target.id
+    if any(
+        isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store)
+        for s in node.body
+        for n in ast.walk(s)
+    ):
+        return False
+    parameters = {a.arg for a in ast.walk(definition.args) if isinstance(a, ast.arg)}
+    return name not in parameters and not _read_outside_loops(definition.body, name)
+
+
+def _read_outside_loops(statements: list[ast.stmt], name: str) -> bool:
+    def visit(node: ast.AST) -> bool:
+        if isinstance(node, ast.Name):
+            return node.id == name
+        if isinstance(node, ast.For) and isinstance(node.target, ast.Name) and node.target.id == name:
+            return visit(node.iter)
+        return any(visit(child) for child in ast.iter_child_nodes(node))
+
+    return any(visit(statement) for statement in statements)
+
+
+def _bounds(ctx: Context, node: ast.expr) -> tuple[Expr, Expr, Expr]:
+    """start, stop, step of a `range`, at one integer type."""
+    help = "write `for i in range(n):` and index with i"
+    if not isinstance(node, ast.Call) or not ctx.scope.is_outer(node.func):
+        ctx.refuse("KB110", "kernels loop over `range(…)` only", node, help)
+    callee = outer(ctx, node.func)
+    if not isinstance(callee, Static) or callee.value is not range or node.keywords:
+        ctx.refuse("KB110", "kernels loop over `range(…)` only", node, help)
+    given = ctx.operands(node.args)
+    if not 1 <= len(given) <= 3:
+        ctx.refuse("KB130", f"range() takes 1 to 3 arguments, not {len(given)}", node)
+    bounds = _filled(given, ctx, node)
+    if isinstance(bounds[2], Untyped) and bounds[2].value == 0:
+        ctx.refuse("KB130", "range() with a step of zero", node)
+    start, stop, step = unify(ctx, bounds, node, "a range")
+    if not is_integer(start.type):
+        ctx.refuse("KB130", f"range() takes integers, not {start.type}", node, "convert it: `kb.int32(…)`")
+    return start, stop, step
+
+
+def _filled(given: list[Operand], ctx: Context, node: ast.AST) -> list[Operand]:
+    span = ctx.span(node)
+    if len(given) == 1:
+        return [Untyped(0, span), given[0], Untyped(1, span)]
+    return given if len(given) == 3 else [*given, Untyped(1, span)]
+
+
+def while_(ctx: Context, node: ast.stmt) -> None:
+    """`while condition:`; a condition that needs statements is tested inside the loop."""
+    assert isinstance(node, ast.While)
+    if node.orelse:
+        ctx.refuse("KB110", "kernels have no `else` on a loop", node.orelse[0], "set a flag before `break`")
+    with ctx.nested() as before:
+        condition = ctx.condition(node.test)
+    body = _loop_body(ctx, node.body)
+    span = ctx.span(node)
+    if before:
+        leave = nodes.If(nodes.Unary("not", condition, BOOL, span), (nodes.Break(span),), (), span)
+        condition, body = Const(True, BOOL, span), (*before, leave, *body)
+    ctx.emit(nodes.While(condition, body, span))
+
+
+def break_(ctx: Context, node: ast.stmt) -> None:
+    ctx.emit(nodes.Break(ctx.span(node)))
+
+
+def continue_(ctx: Context, node: ast.stmt) -> None:
+    ctx.emit(nodes.Continue(ctx.span(node)))

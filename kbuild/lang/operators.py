@@ -1,0 +1,197 @@
+"""Operators on operands: numbers fold, types must agree, the result's type is known."""
+
+from __future__ import annotations
+
+import ast
+
+from kbuild.intrinsics import library
+from kbuild.ir import nodes
+from kbuild.ir.nodes import Const, Expr
+from kbuild.ir.types import (
+    BOOL,
+    Matrix,
+    Type,
+    Vector,
+    element_of,
+    is_composite,
+    is_float,
+    is_integer,
+    is_number,
+)
+from kbuild.lang.context import Context, conversion_help
+from kbuild.lang.operands import FOLD, Operand, Untyped, describe
+
+BINARY: dict[type[ast.operator], tuple[str, str]] = {
+    ast.Add: ("add", "+"),
+    ast.Sub: ("sub", "-"),
+    ast.Mult: ("mul", "*"),
+    ast.Div: ("div", "/"),
+    ast.FloorDiv: ("floordiv", "//"),
+    ast.Mod: ("mod", "%"),
+    ast.Pow: ("pow", "**"),
+    ast.LShift: ("shl", "<<"),
+    ast.RShift: ("shr", ">>"),
+    ast.BitAnd: ("and", "&"),
+    ast.BitOr: ("or", "|"),
+    ast.BitXor: ("xor", "^"),
+    ast.MatMult: ("matmul", "@"),
+}
+COMPARE: dict[type[ast.cmpop], str] = {
+    ast.Eq: "eq",
+    ast.NotEq: "ne",
+    ast.Lt: "lt",
+    ast.LtE: "le",
+    ast.Gt: "gt",
+    ast.GtE: "ge",
+}
+_BITS = frozenset({"shl", "shr", "and", "or", "xor"})
+
+
+def binary(ctx: Context, kind: type[ast.operator], left: Operand, right: Operand, node: ast.AST) -> Operand:
+    """`left op right`."""
+    op, sign = BINARY[kind]
+    if isinstance(left, Untyped) and isinstance(right, Untyped) and op in FOLD:
+        return _fold(ctx, op, sign, left, right, node)
+    if op == "matmul":
+        return _matmul(ctx, left, right, node)
+    a, b = _typed_pair(ctx, op, left, right, node)
+    if op == "pow":
+        return _pow(ctx, a, b, node)
+    return _build(ctx, op, sign, a, b, node)
+
+
+def _fold(ctx: Context, op: str, sign: str, left: Untyped, right: Untyped, node: ast.AST) -> Untyped:
+    try:
+        value = FOLD[op](left.value, right.value)
+    except (ArithmeticError, TypeError, ValueError) as error:
+        ctx.refuse("KB122", f"{left.value!r} {sign} {right.value!r} has no value: {error}", node)
+    if isinstance(value, complex) or (isinstance(value, int) and value.bit_length() > 128):
+        ctx.refuse("KB122", f"{left.value!r} {sign} {right.value!r} is out of range", node)
+    return Untyped(value, ctx.span(node))
+
+
+def _typed_pair(ctx: Context, op: str, left: Operand, right: Operand, node: ast.AST) -> tuple[Expr, Expr]:
+    """Both sides typed; a number takes the (element) type of the other side."""
+    if isinstance(left, Untyped):
+        b = ctx.typed(right, node)
+        return ctx.coerce(left, _number_type(ctx, b.type, node), node, "the left side"), b
+    a = ctx.typed(left, node)
+    if isinstance(right, Untyped):
+        return a, ctx.coerce(right, _number_type(ctx, a.type, node), node, "the right side")
+    return a, ctx.typed(right, node)
+
+
+def _number_type(ctx: Context, type: Type, node: ast.AST) -> Type:
+    element = element_of(type)
+    if not is_number(element):
+        ctx.refuse("KB121", f"there is no arithmetic between {type} and a number", node)
+    return element
+
+
+def _build(ctx: Context, op: str, sign: str, a: Expr, b: Expr, node: ast.AST) -> Expr:
+    if op == "floordiv" and is_integer(a.type):
+        op = "div"  # integers divide towards zero either way
+    type = _result_type(ctx, op, sign, a.type, b.type, node)
+    return nodes.Binary(op, a, b, type, ctx.span(node))
+
+
+def _result_type(ctx: Context, op: str, sign: str, a: Type, b: Type, node: ast.AST) -> Type:
+    if a == BOOL or b == BOOL:
+        help = "use `and`, `or`, `not` for truth values" if op in _BITS else "convert it: `kb.int32(…)`"
+        ctx.refuse("KB121", f"`{sign}` does not take bool", node, help)
+    if is_composite(a) or is_composite(b):
+        return _composite_type(ctx, op, sign, a, b, node)
+    for type in (a, b):
+        if not is_number(type):
+            ctx.refuse("KB121", f"`{sign}` does not take {type}", node)
+    if a != b:
+        ctx.refuse("KB120", f"`{sign}` between {a} and {b}", node, conversion_help(b, a))
+    if op in _BITS and not is_integer(a):
+        ctx.refuse("KB121", f"`{sign}` takes integers, not {a}", node)
+    return a
+
+
+def _composite_type(ctx: Context, op: str, sign: str, a: Type, b: Type, node: ast.AST) -> Type:
+    scaled = is_composite(a) != is_composite(b)
+    if scaled and op == "mul" and element_of(a) == element_of(b):
+        return a if is_composite(a) else b
+    if scaled and op == "div" and is_composite(a) and element_of(a) == b:
+        return a
+    if op in ("add", "sub") and a == b:
+        return a
+    help = None
+    if op in ("mul", "div") and a == b:
+        help = f"element by element: `kb.cw_{op}(a, b)`"
+        help += "; the inner product: `kb.dot(a, b)`" if isinstance(a, Vector) else "; the matrix product: `a @ b`"
+    ctx.refuse("KB120", f"`{sign}` between {a} and {b}", node, help or conversion_help(element_of(b), element_of(a)))
+
+
+def _pow(ctx: Context, a: Expr, b: Expr, node: ast.AST) -> Expr:
+    if a.type != b.type or not is_float(a.type):
+        help = "convert both to one floating-point type, or multiply"
+        ctx.refuse("KB121", f"`**` takes floating-point numbers, not {a.type} and {b.type}", node, help)
+    return nodes.Intrinsic("pow", (a, b), a.type, ctx.span(node))
+
+
+def _matmul(ctx: Context, left: Operand, right: Operand, node: ast.AST) -> Operand:
+    a, b = ctx.typed(left, node), ctx.typed(right, node)
+    if isinstance(a.type, Matrix) and a.type.rows == a.type.columns:
+        vector = Vector(a.type.columns, a.type.element)
+        function = {vector: library.matvec, a.type: library.matmul}.get(b.type)
+        if function is not None:
+            callee = ctx.program.instance(function, [a, b], ctx.span(node))
+            return nodes.Call(callee, (a, b), callee.result, ctx.span(node))
+    ctx.refuse("KB120", f"`@` between {a.type} and {b.type}", node, "it takes a square matrix and a vector or matrix")
+
+
+def unary(ctx: Context, kind: type[ast.unaryop], operand: Operand, node: ast.AST) -> Operand:
+    """`-x`, `+x`, `~x`, `not x`."""
+    span = ctx.span(node)
+    if kind is ast.Not:
+        truth = ctx.truth(operand, node)
+        return Const(not truth.value, BOOL, span) if isinstance(truth, Const) else nodes.Unary("not", truth, BOOL, span)
+    if isinstance(operand, Untyped):
+        return _fold_unary(ctx, kind, operand, node)
+    expr = ctx.typed(operand, node)
+    if kind is ast.Invert:
+        if not is_integer(expr.type):
+            ctx.refuse("KB121", f"`~` takes integers, not {expr.type}", node, "use `not` for truth values")
+        return nodes.Unary("invert", expr, expr.type, span)
+    if not is_number(element_of(expr.type)):
+        ctx.refuse("KB121", f"`{'-' if kind is ast.USub else '+'}` does not take {expr.type}", node)
+    return nodes.Unary("neg", expr, expr.type, span) if kind is ast.USub else expr
+
+
+def _fold_unary(ctx: Context, kind: type[ast.unaryop], operand: Untyped, node: ast.AST) -> Untyped:
+    value = operand.value
+    if kind is ast.Invert:
+        if isinstance(value, float):
+            ctx.refuse("KB121", f"`~` takes integers, not {value!r}", node)
+        return Untyped(~value, ctx.span(node))
+    return Untyped(-value if kind is ast.USub else value, ctx.span(node))
+
+
+def compare(ctx: Context, op: str, left: Operand, right: Operand, node: ast.AST) -> Expr:
+    """`left op right` for one link of a comparison."""
+    span = ctx.span(node)
+    if isinstance(left, Untyped) and isinstance(right, Untyped):
+        a, b = left.value, right.value
+        results = {"eq": a == b, "ne": a != b, "lt": a < b, "le": a <= b, "gt": a > b, "ge": a >= b}
+        return Const(results[op], BOOL, span)
+    pair = unify(ctx, [left, right], node, "a comparison")
+    if not (is_number(pair[0].type) or pair[0].type == BOOL):
+        ctx.refuse("KB121", f"{pair[0].type} cannot be compared", node, "compare its elements or fields")
+    return nodes.Compare(op, pair[0], pair[1], BOOL, span)
+
+
+def unify(ctx: Context, operands: list[Operand], node: ast.AST, what: str) -> list[Expr]:
+    """Operands at one type: that of the first that has one."""
+    typed = [ctx.typed(o, node) for o in operands if not isinstance(o, Untyped)]
+    if not typed:
+        floats = any(isinstance(o, Untyped) and isinstance(o.value, float) for o in operands)
+        return [ctx.typed(Untyped(float(o.value) if floats else o.value, o.span), node) for o in operands]  # type: ignore[union-attr]
+    wanted = typed[0].type
+    for other in typed[1:]:
+        if other.type != wanted:
+            ctx.refuse("KB120", f"{what} of {wanted} and {other.type}", node, conversion_help(other.type, wanted))
+    return [ctx.coerce(o, wanted, node, describe(o)) for o in operands]

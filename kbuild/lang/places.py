@@ -1,0 +1,141 @@
+"""Subscripts and attributes: elements of arrays, components, rows, fields, shapes."""
+
+from __future__ import annotations
+
+import ast
+
+from kbuild.errors import did_you_mean
+from kbuild.ir import nodes
+from kbuild.ir.nodes import Const, Expr, Read
+from kbuild.ir.traverse import root_of
+from kbuild.ir.types import INT32, Array, Matrix, Struct, Vector, field_of, is_integer
+from kbuild.lang.context import Context
+from kbuild.lang.operands import Operand, Pack, Untyped, describe
+
+_SWIZZLE = "xyzw"
+
+
+def subscript(ctx: Context, node: ast.expr) -> Operand:
+    """`base[i]`, `base[i, j]`."""
+    assert isinstance(node, ast.Subscript)
+    parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    base, *indices = ctx.operands([node.value, *parts])
+    return element(ctx, base, indices, node)
+
+
+def element(ctx: Context, base: Operand, indices: list[Operand], node: ast.Subscript) -> Operand:
+    """The element of a lowered base at lowered indices."""
+    if isinstance(base, Pack):
+        return _item(ctx, base, indices, node)
+    value = ctx.typed(base, node.value)
+    match value.type:
+        case Array():
+            return _array_element(ctx, value, value.type, indices, node)
+        case Vector():
+            return _component(ctx, value, indices, [value.type.length], node)
+        case Matrix():
+            return _component(ctx, value, indices, [value.type.rows, value.type.columns], node)
+    ctx.refuse("KB140", f"{value.type} cannot be indexed", node)
+
+
+def _item(ctx: Context, base: Pack, indices: list[Operand], node: ast.Subscript) -> Operand:
+    index = indices[0]
+    if len(indices) != 1 or not isinstance(index, Untyped) or not isinstance(index.value, int):
+        ctx.refuse("KB140", "the position in a tuple or shape must be a constant", node)
+    if not -len(base.items) <= index.value < len(base.items):
+        ctx.refuse("KB141", f"position {index.value} of {len(base.items)} values", node)
+    return base.items[index.value]
+
+
+def _array_element(ctx: Context, array: Expr, type: Array, indices: list[Operand], node: ast.Subscript) -> Expr:
+    if len(indices) != type.ndim:
+        help = f"the array has {type.ndim} dimension(s): index every one of them"
+        ctx.refuse("KB140", f"{len(indices)} index(es) for {type}", node, help)
+    for operand in indices:
+        if isinstance(operand, Untyped) and isinstance(operand.value, int) and operand.value < 0:
+            help = "count from the end yourself: `a[a.shape[0] - 1]`"
+            ctx.refuse("KB141", f"index {operand.value}: arrays in kernels are not indexed from the end", node, help)
+    typed = tuple(_integer(ctx, operand, node) for operand in indices)
+    return nodes.Index(array, typed, type.element, ctx.span(node))
+
+
+def _integer(ctx: Context, operand: Operand, node: ast.AST) -> Expr:
+    if isinstance(operand, Untyped):
+        return ctx.coerce(operand, INT32, node, "an index")
+    index = ctx.typed(operand, node)
+    if not is_integer(index.type):
+        ctx.refuse("KB140", f"an index must be an integer, not {index.type}", node, "convert it: `kb.int32(…)`")
+    return index
+
+
+def _component(ctx: Context, base: Expr, indices: list[Operand], extents: list[int], node: ast.Subscript) -> Expr:
+    if len(indices) > len(extents):
+        ctx.refuse("KB140", f"{len(indices)} indices for {base.type}", node)
+    pairs = zip(indices, extents, strict=False)
+    typed = tuple(_bounded(ctx, operand, extent, node) for operand, extent in pairs)
+    type = base.type.element  # type: ignore[union-attr]
+    if isinstance(base.type, Matrix) and len(indices) == 1:
+        type = Vector(base.type.columns, base.type.element)
+    return nodes.Component(base, typed, type, ctx.span(node))
+
+
+def _bounded(ctx: Context, operand: Operand, extent: int, node: ast.AST) -> Expr:
+    if isinstance(operand, Untyped) and isinstance(operand.value, int):
+        if not -extent <= operand.value < extent:
+            ctx.refuse("KB141", f"index {operand.value} is outside 0 … {extent - 1}", node)
+        return Const(operand.value % extent, INT32, operand.span)
+    return _integer(ctx, operand, node)
+
+
+def attribute(ctx: Context, node: ast.expr) -> Operand:
+    """`base.name` of a value inside the kernel."""
+    assert isinstance(node, ast.Attribute)
+    base = ctx.expr(node.value)
+    value = ctx.typed(base, node.value)
+    match value.type:
+        case Array():
+            return _array_attribute(ctx, value, value.type, node)
+        case Vector() if node.attr in _SWIZZLE[: value.type.length]:
+            axis = Const(_SWIZZLE.index(node.attr), INT32, ctx.span(node))
+            return nodes.Component(value, (axis,), value.type.element, ctx.span(node))
+        case Struct():
+            return _member(ctx, value, value.type, node)
+    ctx.refuse("KB142", f"{describe(value)} has no attribute {node.attr!r}", node)
+
+
+def _member(ctx: Context, base: Expr, type: Struct, node: ast.Attribute) -> Expr:
+    found = field_of(type, node.attr)
+    if found is None:
+        help = did_you_mean(node.attr, [f.name for f in type.fields])
+        ctx.refuse("KB142", f"{type.name} has no field {node.attr!r}", node, help)
+    return nodes.Member(base, node.attr, found.type, ctx.span(node))
+
+
+def _array_attribute(ctx: Context, array: Expr, type: Array, node: ast.Attribute) -> Operand:
+    span = ctx.span(node)
+    if node.attr == "shape":
+        extents = (nodes.Extent(array, axis, INT32, span) for axis in range(type.ndim))
+        return Pack(tuple(extents), span)
+    if node.attr == "ndim":
+        return Untyped(type.ndim, span)
+    ctx.refuse("KB142", f"arrays in kernels have no attribute {node.attr!r}", node, "they have .shape and .ndim")
+
+
+def target(ctx: Context, node: ast.expr) -> Expr:
+    """A subscript or attribute as a place to assign to."""
+    place = ctx.expr(node)
+    if isinstance(place, (nodes.Index, nodes.Component, nodes.Member)):
+        root = root_of(place)
+        if isinstance(root, nodes.Index):
+            return place
+        if isinstance(root, Read):
+            _refuse_parameter_field(ctx, place, root, node)
+            return place
+    ctx.refuse("KB143", "this cannot be assigned to", node, "assign to a variable, an array element, or a part of one")
+
+
+def _refuse_parameter_field(ctx: Context, place: Expr, root: Read, node: ast.expr) -> None:
+    """Python would change the caller's object; a kernel gets a copy. Saying nothing would be wrong for one of them."""
+    if root.symbol in ctx.parameters and isinstance(root.type, Struct):
+        help = f"copy it first: `mine = {root.type.name.rpartition('.')[2].rpartition(':')[2]}(…)`, or return a new one"
+        ctx.refuse("KB143", f"{root.symbol.name!r} is a parameter: the caller would not see this change", node, help)

@@ -1,0 +1,186 @@
+"""A kernel and the functions it calls, lowered together.
+
+    lower_kernel(kernel, fmad, report) → ir.Kernel, or None with diagnostics in the report
+
+Functions are lowered once for each combination of argument types (types are fixed by annotations, or follow the
+arguments where they say `Any`). Every error is shown with the chain of calls that led to it.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from kbuild.errors import CompileError, Diagnostic, Note, Report, Span
+from kbuild.ir import nodes
+from kbuild.ir.nodes import Function, Kernel, Stmt, Symbol
+from kbuild.ir.traverse import callees, walk
+from kbuild.ir.types import VOID, Type, structs_in
+from kbuild.lang import calls, expressions, statements
+from kbuild.lang.annotations import parameter_type, parameters_of
+from kbuild.lang.context import Context
+from kbuild.lang.operands import Operand, Refused, Silenced, Untyped, default_type
+from kbuild.lang.scope import Scope
+from kbuild.lang.source import SourceFile, definition_of
+from kbuild.loader import types as runtime
+
+_EXPRESSIONS = {**expressions.HANDLERS, ast.Call: calls.call}
+
+
+def lower_kernel(kernel: runtime.Kernel, fmad: bool, report: Report) -> Kernel | None:
+    """The typed IR of a kernel, not yet contracted; `fmad` says whether it may be. What is wrong goes to the report."""
+    program = _Program(Report(), kernel)
+    try:
+        function = program.lower(kernel, [])
+        ndim = _ndim(kernel, function, program.report)
+    except (Refused, Silenced) as error:
+        if isinstance(error, Refused):
+            program.report.add(error.diagnostic)
+        function = None
+    except CompileError as error:
+        function = None
+        for diagnostic in error.diagnostics:
+            program.report.add(diagnostic)
+    for diagnostic in program.report.diagnostics:
+        report.add(_for_kernel(diagnostic, kernel.name))
+    if function is None or program.report.has_errors:
+        return None
+    structs = {s.name: s for f in [function, *callees(function)] for p in _types(f) for s in structs_in(p)}
+    return Kernel(kernel.name, function, ndim, fmad, tuple(structs[name] for name in sorted(structs)))
+
+
+def _types(function: Function) -> list[Type]:
+    return [p.type for p in function.parameters]
+
+
+def _for_kernel(diagnostic: Diagnostic, name: str) -> Diagnostic:
+    if diagnostic.kernel is not None:
+        return diagnostic
+    d = diagnostic
+    return Diagnostic(d.code, d.message, d.span, d.severity, d.help, d.notes, name)
+
+
+def _ndim(kernel: runtime.Kernel, function: Function, report: Report) -> int:
+    """The number of results of tid() in the kernel and what it calls; 1 without any."""
+    found: dict[int, Span | None] = {}
+    for one in [function, *callees(function)]:
+        for node in walk(one.body):
+            if isinstance(node, nodes.ThreadIndex):
+                found.setdefault(node.ndim, node.span)
+    if len(found) > 1:
+        (first, _), (second, span) = list(found.items())[:2]
+        text = f"tid() has {second} result(s) here and {first} elsewhere in {kernel.name}"
+        report.add(Diagnostic("KB160", text, span, help="ask for the same number of coordinates everywhere"))
+    return next(iter(found), 1)
+
+
+@dataclass
+class _Program:
+    report: Report
+    kernel: runtime.Kernel
+    instances: dict[tuple[int, tuple[Type, ...]], Function | None] = field(default_factory=dict)
+    active: list[tuple[runtime.Function, Span]] = field(default_factory=list)
+
+    def notes(self) -> tuple[Note, ...]:
+        return tuple(Note(f"in {function.name}, called here", span) for function, span in reversed(self.active))
+
+    def instance(self, function: runtime.Function, arguments: Sequence[Operand], span: Span) -> Function:
+        key = (id(function), tuple(_argument_type(a) for a in arguments))
+        if any(function is other for other, _ in self.active):
+            text = f"{function.name} calls itself"
+            raise Refused(Diagnostic("KB113", text, span, help="write a loop", notes=self.notes()))
+        if key not in self.instances:
+            self.active.append((function, span))
+            try:
+                self.instances[key] = self._attempt(function, arguments)
+            finally:
+                self.active.pop()
+        found = self.instances[key]
+        if found is None:
+            raise Silenced
+        return found
+
+    def _attempt(self, function: runtime.Function, arguments: Sequence[Operand]) -> Function | None:
+        count = len(self.report.diagnostics)
+        lowered = self.lower(function, arguments)
+        return lowered if len(self.report.diagnostics) == count else None
+
+    def lower(self, owner: runtime.Function | runtime.Kernel, arguments: Sequence[Operand]) -> Function:
+        """One function at its parameter types. Raises Refused, CompileError KB100."""
+        file, definition = definition_of(owner.function)
+        scope = Scope(owner.function, definition)
+        ctx = Context(self, owner, file, scope, definition, _EXPRESSIONS, statements.HANDLERS)
+        parameters = self._parameters(ctx, arguments)
+        body = ctx.body(definition.body)
+        self._check_returns(ctx, body)
+        module = owner.module
+        return Function(definition.name, module, parameters, ctx.result or VOID, body, file.span(definition))
+
+    def _parameters(self, ctx: Context, arguments: Sequence[Operand]) -> tuple[Symbol, ...]:
+        extra = ctx.definition.args.vararg or ctx.definition.args.kwarg
+        if extra is not None:
+            ctx.refuse("KB106", f"kernels have no *{extra.arg} parameters", extra, "write the parameters out")
+        symbols = []
+        for position, argument in enumerate(parameters_of(ctx.definition)):
+            given = arguments[position] if position < len(arguments) else None
+            type = self._parameter_type(ctx, argument, given)
+            if type is not None:
+                symbols.append(Symbol(argument.arg, type, ctx.span(argument)))
+        if len(symbols) < len(parameters_of(ctx.definition)):
+            raise Silenced
+        ctx.symbols.update((s.name, s) for s in symbols)
+        ctx.parameters.update(symbols)
+        return tuple(symbols)
+
+    def _parameter_type(self, ctx: Context, argument: ast.arg, given: Operand | None) -> Type | None:
+        found = parameter_type(ctx.owner.function, argument, ctx.file)
+        if found is Any and given is not None:
+            return _argument_type(given)
+        if found is Any:
+            help = "give kernels' parameters a type each"
+            found = Diagnostic(
+                "KB101", f"parameter {argument.arg!r} of a kernel is `Any`", ctx.span(argument), help=help
+            )
+        if isinstance(found, Diagnostic):
+            notes = self.notes()
+            self.report.add(Diagnostic(found.code, found.message, found.span, help=found.help, notes=notes))
+            return None
+        assert isinstance(found, Type)
+        return found
+
+    def _check_returns(self, ctx: Context, body: tuple[Stmt, ...]) -> None:
+        if ctx.result in (None, VOID) or _always_leaves(body):
+            return
+        text = f"{ctx.definition.name} returns {ctx.result} on some ways through, and nothing on others"
+        self.report.add(Diagnostic("KB151", text, _head(ctx.file, ctx.definition), help="add a `return` at its end"))
+
+
+def _head(file: SourceFile, definition: ast.FunctionDef) -> Span:
+    """The `def` line of a function."""
+    whole = file.span(definition)
+    end = len(file.lines[whole.line - 1].rstrip()) + 1
+    return Span(whole.path, whole.line, whole.column, whole.line, end)
+
+
+def _argument_type(operand: Operand) -> Type:
+    if isinstance(operand, Untyped):
+        return default_type(operand.value)
+    return getattr(operand, "type", VOID)
+
+
+def _always_leaves(body: tuple[Stmt, ...]) -> bool:
+    """No way through the block reaches its end."""
+    return any(_leaves(statement) for statement in body)
+
+
+def _leaves(stmt: Stmt) -> bool:
+    match stmt:
+        case nodes.Return():
+            return True
+        case nodes.If(_, then, otherwise):
+            return _always_leaves(then) and _always_leaves(otherwise)
+        case nodes.While(nodes.Const(True), body):
+            return not any(isinstance(node, nodes.Break) for node in walk(body))
+    return False

@@ -1,0 +1,169 @@
+"""What a kernel's code depends on, found without typing anything.
+
+    reach(kernel) → functions in order of first use, capture plan and values, and the parts that enter the key
+
+The key of a kernel is the closure of what it can reach and nothing more: comments, line numbers, neighbours and the
+version of Python do not enter. It is computed before lowering, so a build with nothing to do lowers nothing.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from kbuild.errors import Diagnostic
+from kbuild.ir.types import Struct, structs_in
+from kbuild.lang.annotations import parameter_type, parameters_of
+from kbuild.lang.scope import Captured, Scope, UnresolvedName
+from kbuild.lang.source import Definition, SourceFile, definition_of
+from kbuild.loader import identity
+from kbuild.loader.types import Function, Kernel, abi_type
+
+
+@dataclass(slots=True)
+class Reach:
+    """What a kernel reaches. `plan` and `values` run in parallel; `paths` are the source files."""
+
+    plan: list[str] = field(default_factory=list)
+    values: list[Any] = field(default_factory=list)
+    parts: list[Any] = field(default_factory=list)
+    paths: list[str] = field(default_factory=list)
+    functions: list[Function] = field(default_factory=list)
+    structs: dict[str, Struct] = field(default_factory=dict)
+
+    def identity(self) -> str:
+        """Digest of the captured values, as the loader computes it."""
+        return identity.digest(self.plan, self.values)
+
+    def key(self) -> str:
+        """Digest of everything that the kernel's code depends on."""
+        structs = {name: struct.to_json() for name, struct in sorted(self.structs.items())}
+        whole = [self.identity(), self.plan, self.parts, structs]
+        return hashlib.sha256(json.dumps(whole, separators=(",", ":"), sort_keys=True).encode()).hexdigest()
+
+
+def reach(kernel: Kernel) -> Reach:
+    """Everything that a kernel's code depends on. Raises CompileError KB100 where a source is missing."""
+    found = Reach()
+    _visit(kernel, "", found)
+    return found
+
+
+def _visit(owner: Function, prefix: str, found: Reach) -> None:
+    file, definition = definition_of(owner.function)
+    scope = Scope(owner.function, definition)
+    found.functions.append(owner)
+    found.paths.append(file.path)
+    found.parts.append([owner.name, _options(owner), canonical(definition)])
+    found.parts.append(list(_parameter_parts(owner, definition, file, found)))
+    for argument in parameters_of(definition) if owner.name != found.functions[0].name else []:
+        _visit_default(owner, argument, prefix, found)
+    for node in _outer_names(definition, scope):
+        try:
+            captured = scope.resolve(node)
+        except UnresolvedName:
+            continue  # the lowering says so, at the place
+        _visit_value(captured, prefix, found)
+
+
+def _options(owner: Function) -> list[str]:
+    """Options of a kernel that change its code."""
+    options = owner.options if isinstance(owner, Kernel) else {}
+    return [f"{name}={value}" for name, value in sorted(options.items()) if name != "block_dim"]
+
+
+def _visit_default(owner: Function, argument: ast.arg, prefix: str, found: Reach) -> None:
+    try:
+        value = identity.default_of(owner.function, argument.arg)
+    except KeyError:
+        return
+    _capture(Captured(value, f"default:{argument.arg}"), prefix, found)
+
+
+def _visit_value(captured: Captured, prefix: str, found: Reach) -> None:
+    value = captured.value
+    if isinstance(value, Function):
+        _capture(captured, prefix, found)
+        if value not in found.functions:
+            _visit(value, f"{prefix}{captured.path}/", found)
+    elif not _is_kbuilds(captured):
+        _capture(captured, prefix, found)
+
+
+def _is_kbuilds(captured: Captured) -> bool:
+    """`kb.vec3`, `kb.sin`, `float`: part of the language, and with kbuild's own sources in the key of every unit."""
+    module = getattr(captured.value, "__module__", None) or type(captured.value).__module__
+    return captured.path is None or module.startswith("kbuild.loader")
+
+
+def _capture(captured: Captured, prefix: str, found: Reach) -> None:
+    path = f"{prefix}{captured.path}"
+    if path in found.plan:
+        return
+    try:
+        identity.encode(captured.value)
+    except identity.CaptureError:
+        return  # the lowering refuses its use, at the place
+    found.plan.append(path)
+    found.values.append(captured.value)
+    _note_structs(captured.value, found)
+
+
+def _note_structs(value: Any, found: Reach) -> None:
+    if isinstance(value, type) and getattr(value, "_kb_struct_", False):
+        for struct in structs_in(abi_type(value)):
+            found.structs[struct.name] = struct
+
+
+def _parameter_parts(owner: Function, definition: Definition, file: SourceFile, found: Reach) -> Iterator[list[str]]:
+    for argument in parameters_of(definition):
+        type = parameter_type(owner.function, argument, file)
+        if not isinstance(type, Diagnostic) and type is not Any:
+            for struct in structs_in(type):
+                found.structs[struct.name] = struct
+        yield [argument.arg, "?" if isinstance(type, Diagnostic) else str(type)]
+
+
+def _outer_names(definition: Definition, scope: Scope) -> Iterator[ast.expr]:
+    """The longest attribute chains on names from outside, in source order."""
+
+    def visit(node: ast.AST) -> Iterator[ast.expr]:
+        if isinstance(node, (ast.Name, ast.Attribute)) and scope.is_outer(node):
+            yield node
+            return
+        for child in ast.iter_child_nodes(node):
+            yield from visit(child)
+
+    for statement in definition.body:
+        yield from visit(statement)
+
+
+_NOT_CODE = frozenset({"decorator_list", "returns", "type_comment", "kind", "type_params", "annotation"})
+
+
+def canonical(definition: Definition) -> list[Any]:
+    """A function's code as plain data: no positions, docstring, decorators; the same on every Python."""
+    body = definition.body
+    if body and isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant):
+        body = body[1:]
+    names = [argument.arg for argument in parameters_of(definition)]
+    return [definition.name, names, [_canonical(statement) for statement in body]]
+
+
+def _canonical(node: Any) -> Any:
+    if isinstance(node, ast.AST):
+        annotation = [_canonical(node.annotation)] if isinstance(node, ast.AnnAssign) else []
+        fields = [[n, _canonical(v)] for n, v in ast.iter_fields(node) if n not in _NOT_CODE and v not in (None, [])]
+        return [type(node).__name__, fields, *annotation]
+    if isinstance(node, list):
+        return [_canonical(item) for item in node]
+    return [type(node).__name__, repr(node)]
+
+
+def key_of(kernels: list[tuple[str, str]], options: dict[str, Any]) -> str:
+    """The key of a unit: names and keys of its kernels, and the compile options."""
+    return hashlib.sha256(json.dumps([sorted(kernels), options], sort_keys=True).encode()).hexdigest()

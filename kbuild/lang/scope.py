@@ -1,0 +1,91 @@
+"""What the names in a kernel stand for, outside the kernel.
+
+A name is local when the function assigns it; otherwise it is looked up, like Python would, in the closure, the module
+and the built-ins. `resolve` follows attributes as well (`cfg.FLAG`, `Mode.FAST`, `math.pi`), and gives the path by which
+`loader.identity` finds the value again on the target.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Iterator
+from dataclasses import dataclass
+from types import FunctionType
+from typing import Any
+
+from kbuild.lang.source import Definition
+
+
+@dataclass(frozen=True, slots=True)
+class Captured:
+    """A value from outside the kernel and where it was found; built-ins have no path."""
+
+    value: Any
+    path: str | None
+
+
+class UnresolvedName(Exception):
+    """A name that stands for nothing; `attribute` is set when the name is known but not the attribute."""
+
+    def __init__(self, name: str, known: list[str], attribute_of: Any = None) -> None:
+        super().__init__(name)
+        self.name, self.known, self.attribute_of = name, known, attribute_of
+
+
+class Scope:
+    """Names of one Python function, seen from its code."""
+
+    def __init__(self, function: FunctionType, definition: Definition) -> None:
+        self.function = function
+        self.locals = frozenset(_assigned_names(definition))
+
+    def root(self, node: ast.expr) -> str | None:
+        """The name at the bottom of `a.b.c`, or None for anything else."""
+        while isinstance(node, ast.Attribute):
+            node = node.value
+        return node.id if isinstance(node, ast.Name) else None
+
+    def is_outer(self, node: ast.expr) -> bool:
+        """The node is a name, or attributes of one, that the function does not assign."""
+        root = self.root(node)
+        return root is not None and root not in self.locals
+
+    def resolve(self, node: ast.expr) -> Captured:
+        """What an outer name or attribute chain stands for. Raises UnresolvedName."""
+        if isinstance(node, ast.Name):
+            return self._look_up(node.id)
+        assert isinstance(node, ast.Attribute)
+        base = self.resolve(node.value)
+        try:
+            value = getattr(base.value, node.attr)
+        except AttributeError:
+            raise UnresolvedName(node.attr, dir(base.value), base.value) from None
+        return Captured(value, base.path and f"{base.path}.{node.attr}")
+
+    def _look_up(self, name: str) -> Captured:
+        function = self.function
+        if name in function.__code__.co_freevars:
+            try:
+                cell = (function.__closure__ or ())[function.__code__.co_freevars.index(name)]
+                return Captured(cell.cell_contents, f"closure:{name}")
+            except ValueError:
+                raise UnresolvedName(name, []) from None
+        if name in function.__globals__:
+            return Captured(function.__globals__[name], f"global:{name}")
+        if hasattr(builtins, name):
+            return Captured(getattr(builtins, name), None)
+        raise UnresolvedName(name, [*function.__globals__, *function.__code__.co_freevars, *self.locals])
+
+
+def _assigned_names(definition: Definition) -> Iterator[str]:
+    arguments = definition.args
+    for argument in [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]:
+        yield argument.arg
+    for extra in (arguments.vararg, arguments.kwarg):
+        if extra is not None:
+            yield extra.arg
+    for statement in definition.body:
+        for node in ast.walk(statement):
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                yield node.id

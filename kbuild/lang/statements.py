@@ -1,0 +1,250 @@
+"""Statements, but for loops."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from kbuild.ir import nodes
+from kbuild.ir.nodes import Expr, Read, Symbol
+from kbuild.ir.traverse import root_of
+from kbuild.ir.types import INT32, VOID, Tuple, Type, element_of, is_number
+from kbuild.lang import atomics, loops, operators, places
+from kbuild.lang.context import Context, StatementHandler
+from kbuild.lang.expressions import outer
+from kbuild.lang.operands import Operand, Pack, Static, Untyped, describe
+from kbuild.loader.builtins import Builtin
+from kbuild.loader.types import Kernel, abi_type
+
+
+def assign(ctx: Context, node: ast.stmt) -> None:
+    """`x = …`, `a, b = …`, `a[i] = …`, `x = y = …`."""
+    assert isinstance(node, ast.Assign)
+    count = _targets(node.targets[0])
+    value = _thread_index(ctx, node.value, count) or ctx.expr(node.value)
+    if len(node.targets) > 1 and not isinstance(value, (Pack, Untyped)):
+        value = ctx.temporary(ctx.typed(value, node.value))
+    for target in node.targets:
+        store(ctx, target, value, node)
+
+
+def _targets(target: ast.expr) -> int:
+    return len(target.elts) if isinstance(target, (ast.Tuple, ast.List)) else 1
+
+
+def _thread_index(ctx: Context, value: ast.expr, count: int) -> Operand | None:
+    """`tid()` gives as many coordinates as are asked for."""
+    if not isinstance(value, ast.Call) or value.args or value.keywords or not ctx.scope.is_outer(value.func):
+        return None
+    callee = outer(ctx, value.func)
+    if not (isinstance(callee, Static) and isinstance(callee.value, Builtin) and callee.value.name == "tid"):
+        return None
+    if count > 4:
+        ctx.refuse("KB161", f"tid() has one to four results, not {count}", value)
+    span = ctx.span(value)
+    axes = tuple(nodes.ThreadIndex(axis, count, INT32, span) for axis in range(count))
+    return axes[0] if count == 1 else Pack(axes, span)
+
+
+def store(ctx: Context, target: ast.expr, value: Operand, node: ast.AST) -> None:
+    """Assigns an operand to a target."""
+    if isinstance(target, (ast.Tuple, ast.List)):
+        _unpack(ctx, target, value, node)
+    elif isinstance(target, ast.Name):
+        _assign_name(ctx, target, value, node)
+    elif isinstance(target, (ast.Subscript, ast.Attribute)):
+        _assign_place(ctx, target, value, node)
+    else:
+        ctx.refuse("KB143", "this cannot be assigned to", target)
+
+
+def _unpack(ctx: Context, target: ast.Tuple | ast.List, value: Operand, node: ast.AST) -> None:
+    if not isinstance(value, Pack):
+        ctx.refuse(
+            "KB132", f"{describe(value)} cannot be unpacked", node, "only tuples, shapes and calls with several results"
+        )
+    if len(value.items) != len(target.elts):
+        ctx.refuse("KB132", f"{len(value.items)} value(s) for {len(target.elts)} target(s)", node)
+    # All values are read before the first target is written: `a, b = b, a`.
+    items = [item if isinstance(item, (Untyped, Static)) else _read_now(ctx, item, node) for item in value.items]
+    for inner, item in zip(target.elts, items, strict=True):
+        store(ctx, inner, item, node)
+
+
+def _read_now(ctx: Context, item: Operand, node: ast.AST) -> Operand:
+    value = ctx.typed(item, node)
+    stable = isinstance(value, (nodes.Const, nodes.ThreadIndex, nodes.Extent, nodes.Item))
+    return value if stable else ctx.temporary(value)
+
+
+def _assign_name(ctx: Context, target: ast.Name, value: Operand, node: ast.AST) -> None:
+    symbol = ctx.symbols.get(target.id)
+    if symbol is None:
+        typed = ctx.typed(value, node)
+        symbol = Symbol(target.id, typed.type, ctx.span(target))
+    else:
+        typed = _same_type(ctx, target, symbol, value, node)
+    ctx.emit(nodes.Assign(Read(symbol, symbol.type, ctx.span(target)), typed, ctx.span(node)))
+    ctx.symbols[target.id] = symbol
+
+
+def _same_type(ctx: Context, target: ast.Name, symbol: Symbol, value: Operand, node: ast.AST) -> Expr:
+    if isinstance(value, Untyped):
+        return ctx.coerce(value, symbol.type, node, f"{target.id!r}")
+    typed = ctx.typed(value, node)
+    if typed.type != symbol.type:
+        first = f" (since line {symbol.span.line})" if symbol.span else ""
+        text = f"{target.id!r} is {symbol.type}{first} and cannot become {typed.type}"
+        ctx.refuse("KB124", text, target, "use another name, or convert the value")
+    return typed
+
+
+def _assign_place(ctx: Context, target: ast.expr, value: Operand, node: ast.AST) -> None:
+    mark = len(ctx.block)
+    place = places.target(ctx, target)
+    if len(ctx.block) > mark:
+        value = ctx.saved_before(mark, [value])[0]
+    typed = ctx.coerce(value, place.type, node, "the value")
+    ctx.emit(nodes.Assign(place, typed, ctx.span(node)))
+
+
+def annotated(ctx: Context, node: ast.stmt) -> None:
+    """`x: float = 0.0`: the type is given, the value must fit it."""
+    assert isinstance(node, ast.AnnAssign)
+    if not isinstance(node.target, ast.Name):
+        ctx.refuse("KB143", "only a variable can be annotated", node.target)
+    type = _annotation(ctx, node.annotation)
+    if node.value is None:
+        ctx.refuse("KB110", f"{node.target.id!r} gets a type but no value", node, "assign one: `x: float = 0.0`")
+    value = ctx.coerce(ctx.expr(node.value), type, node.value, f"{node.target.id!r}")
+    _assign_name(ctx, node.target, value, node)
+
+
+def _annotation(ctx: Context, node: ast.expr) -> Type:
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        node = ast.copy_location(ast.parse(node.value, mode="eval").body, node)
+        ast.fix_missing_locations(node)
+    operand: Any = outer(ctx, node) if ctx.scope.is_outer(node) else None
+    try:
+        return abi_type(operand.value)
+    except (TypeError, AttributeError) as error:
+        ctx.refuse(
+            "KB102", f"this is no type of the kernel language ({error})", node, "float, int, kb.float64, kb.vec3 …"
+        )
+
+
+def augmented(ctx: Context, node: ast.stmt) -> None:
+    """`x += …`. On an element of an array `+=` and `-=` are atomic; the place is evaluated once."""
+    assert isinstance(node, ast.AugAssign)
+    if isinstance(node.target, ast.Name):
+        current = ctx.expr(ast.copy_location(ast.Name(node.target.id, ast.Load()), node.target))
+        value = ctx.expr(node.value)
+        _assign_name(ctx, node.target, operators.binary(ctx, type(node.op), current, value, node), node)
+        return
+    load = ast.copy_location(_as_load(node.target), node.target)
+    place = atomics.fixed(ctx, places.target(ctx, load))
+    mark = len(ctx.block)
+    value = ctx.expr(node.value)
+    in_memory = isinstance(root_of(place), nodes.Index)
+    if in_memory and type(node.op) in (ast.Add, ast.Sub):
+        _atomic(ctx, place, value, node)
+        return
+    current = ctx.saved_before(mark, [place])[0] if len(ctx.block) > mark else place
+    result = operators.binary(ctx, type(node.op), current, value, node)
+    ctx.emit(nodes.Assign(place, ctx.coerce(result, place.type, node, "the result"), ctx.span(node)))
+
+
+def _as_load(target: ast.expr) -> ast.expr:
+    if isinstance(target, ast.Subscript):
+        return ast.Subscript(target.value, target.slice, ast.Load())
+    assert isinstance(target, ast.Attribute)
+    return ast.Attribute(target.value, target.attr, ast.Load())
+
+
+def _atomic(ctx: Context, place: Expr, value: Operand, node: ast.AugAssign) -> None:
+    name = "atomic_add" if isinstance(node.op, ast.Add) else "atomic_sub"
+    if not is_number(element_of(place.type)):
+        ctx.refuse("KB121", f"`{'+' if name == 'atomic_add' else '-'}=` does not take {place.type}", node)
+    atomics.apply(ctx, name, place, [ctx.coerce(value, place.type, node, "the value")], node)
+    _drop_results(ctx)
+
+
+def if_(ctx: Context, node: ast.stmt) -> None:
+    assert isinstance(node, ast.If)
+    condition = ctx.condition(node.test)
+    then = ctx.body(node.body)
+    otherwise = ctx.body(node.orelse)
+    ctx.emit(nodes.If(condition, then, otherwise, ctx.span(node)))
+
+
+def return_(ctx: Context, node: ast.stmt) -> None:
+    assert isinstance(node, ast.Return)
+    span = ctx.span(node)
+    if isinstance(ctx.owner, Kernel):
+        if node.value is not None and not (isinstance(node.value, ast.Constant) and node.value.value is None):
+            ctx.refuse("KB152", "a kernel returns nothing", node, "write the result into an array")
+        ctx.emit(nodes.Return(None, span))
+        return
+    value = None if node.value is None else _result(ctx, ctx.expr(node.value), node)
+    found = VOID if value is None else value.type
+    if ctx.result is None:
+        ctx.result = found
+    elif ctx.result != found:
+        ctx.refuse("KB150", f"returns {found} here and {ctx.result} before", node, "return one type everywhere")
+    ctx.emit(nodes.Return(value, span))
+
+
+def _result(ctx: Context, operand: Operand, node: ast.Return) -> Expr:
+    """A returned operand at the type of earlier returns where it is a number."""
+    wanted = ctx.result
+    if isinstance(operand, Pack):
+        items = wanted.items if isinstance(wanted, Tuple) and len(wanted.items) == len(operand.items) else None
+        parts = tuple(_adapted(ctx, o, items[i] if items else None, node) for i, o in enumerate(operand.items))
+        return nodes.Build(parts, Tuple(tuple(p.type for p in parts)), ctx.span(node))
+    return _adapted(ctx, operand, wanted, node)
+
+
+def _adapted(ctx: Context, operand: Operand, wanted: Type | None, node: ast.AST) -> Expr:
+    if isinstance(operand, Untyped) and wanted is not None and is_number(wanted):
+        return ctx.coerce(operand, wanted, node, "the result")
+    return ctx.typed(operand, node)
+
+
+def expression(ctx: Context, node: ast.stmt) -> None:
+    """A call for its effect; a docstring; anything else does nothing and is refused."""
+    assert isinstance(node, ast.Expr)
+    if isinstance(node.value, ast.Constant) and isinstance(node.value.value, (str, type(...))):
+        return
+    if not isinstance(node.value, ast.Call):
+        ctx.refuse("KB110", "this expression does nothing", node, "assign its value, or remove it")
+    mark = len(ctx.block)
+    ctx.expr(node.value)
+    if len(ctx.block) == mark:
+        ctx.refuse("KB110", "this call does nothing: it changes no memory and its value is not used", node)
+    _drop_results(ctx)
+
+
+def _drop_results(ctx: Context) -> None:
+    """The last call of the block keeps its effect and loses the temporary for its value."""
+    last = ctx.block[-1]
+    if isinstance(last, nodes.Assign) and isinstance(last.value, (nodes.Call, nodes.Intrinsic)):
+        ctx.block[-1] = nodes.Evaluate(last.value, last.span)
+
+
+def pass_(ctx: Context, node: ast.stmt) -> None:
+    """Nothing."""
+
+
+HANDLERS: dict[type[ast.stmt], StatementHandler] = {
+    ast.Assign: assign,
+    ast.AnnAssign: annotated,
+    ast.AugAssign: augmented,
+    ast.If: if_,
+    ast.For: loops.for_,
+    ast.While: loops.while_,
+    ast.Break: loops.break_,
+    ast.Continue: loops.continue_,
+    ast.Return: return_,
+    ast.Expr: expression,
+    ast.Pass: pass_,
+}

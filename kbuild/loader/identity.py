@@ -1,0 +1,149 @@
+"""Which instance of a kernel a live Python function is, found without its source.
+
+A capture plan is the ordered list of paths on which the code of a kernel depends. A path starts at the kernel's Python
+function; a segment is `global:NAME`, `closure:NAME` or `default:NAME`, followed by attributes, and `/` steps into the
+kernel function found there:
+
+    global:GRAVITY    closure:block    default:scale    global:cfg.FLAG    global:helper/global:EPSILON
+
+The build writes the plan and the digest of the values it saw; a launch evaluates the plan on the function it was given
+and compares digests. Both use this module, so what counts as equal has one definition: type and exact value (`1`,
+`True` and `1.0` differ, as do `0.0` and `-0.0`, and an enum member and its number).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import struct
+import sys
+
+from .types import Function
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import FunctionType
+    from typing import Any
+
+
+class CaptureError(ValueError):
+    """A path leads nowhere, or a value has no exact encoding. The message names the path."""
+
+
+def identity(function: FunctionType, plan: list[str]) -> str:
+    """The digest (64 hex digits) of what the plan finds on a function. Raises CaptureError."""
+    return digest(plan, evaluate(function, plan))
+
+
+def digest(plan: list[str], values: list[Any]) -> str:
+    """The digest of values found earlier."""
+    encoded = []
+    for path, value in zip(plan, values):
+        try:
+            encoded.append([path, encode(value)])
+        except CaptureError as error:
+            raise CaptureError("%s: %s" % (path, error)) from None
+    text = json.dumps(encoded, separators=(",", ":"), ensure_ascii=True)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def evaluate(function: FunctionType, plan: list[str]) -> list[Any]:
+    """The values at the paths of a plan, in order. Raises CaptureError."""
+    return [_follow(function, path) for path in plan]
+
+
+def _follow(function: Any, path: str) -> Any:
+    value = function
+    for depth, segment in enumerate(path.split("/")):
+        if depth:
+            function = getattr(value, "function", None)
+            if function is None:
+                raise CaptureError("%s: no kernel function at step %d, but %r" % (path, depth, value))
+        kind, _, names = segment.partition(":")
+        name, *attributes = names.split(".")
+        value = _start(function, kind, name, path)
+        for attribute in attributes:
+            try:
+                value = getattr(value, attribute)
+            except AttributeError:
+                raise CaptureError("%s: %r has no attribute %r" % (path, value, attribute)) from None
+    return value
+
+
+def _start(function: Any, kind: str, name: str, path: str) -> Any:
+    code = function.__code__
+    try:
+        if kind == "global":
+            return function.__globals__[name]
+        if kind == "closure":
+            return function.__closure__[code.co_freevars.index(name)].cell_contents
+        if kind == "default":
+            return default_of(function, name)
+    except (KeyError, ValueError, TypeError):
+        raise CaptureError("%s: %s has no such name now" % (path, function.__qualname__)) from None
+    raise CaptureError("%s: unknown kind of path" % path)
+
+
+def default_of(function: Any, name: str) -> Any:
+    """The default value of a parameter. Raises KeyError."""
+    code, defaults = function.__code__, function.__defaults__ or ()
+    names = code.co_varnames[: code.co_argcount]
+    positional = dict(zip(names[len(names) - len(defaults) :], defaults))
+    return {**positional, **(function.__kwdefaults__ or {})}[name]
+
+
+def encode(value: Any) -> list[Any]:
+    """A value as JSON data, injective over type and value. Raises CaptureError."""
+    kind = type(value)
+    if value is None or kind is bool or kind is str:
+        return [kind.__name__, value]
+    if kind is int:
+        return ["int", hex(value)]
+    if kind is float:
+        return ["float", struct.pack(">d", value).hex()]
+    if kind is tuple:
+        return ["tuple", [encode(item) for item in value]]
+    enum = sys.modules.get("enum")
+    if enum is not None and isinstance(value, enum.Enum):
+        return ["enum", _qualified(kind), value.name, encode(value.value)]
+    if isinstance(value, type):
+        return _encode_type(value)
+    if isinstance(value, Function):
+        return ["function", value.name]
+    if hasattr(kind, "_kb_type_"):
+        return ["value", kind._kb_type_.spelling, [encode(item) for item in value]]
+    if getattr(kind, "_kb_struct_", False):
+        return ["struct", _qualified(kind), [[name, encode(item)] for name, item in sorted(vars(value).items())]]
+    if hasattr(value, "_kb_type_"):
+        return ["type", value._kb_type_.spelling]
+    raise CaptureError("a value of type %s cannot be captured: %.80r" % (_qualified(kind), value))
+
+
+def _encode_type(value: Any) -> list[Any]:
+    if value in (bool, int, float):
+        return ["type", value.__name__]
+    if hasattr(value, "_kb_type_"):
+        return ["type", value._kb_type_.spelling]
+    if getattr(value, "_kb_struct_", False):
+        return ["type", "struct:" + _qualified(value)]
+    raise CaptureError("the class %s cannot be captured" % _qualified(value))
+
+
+def _qualified(kind: Any) -> str:
+    return "%s:%s" % (kind.__module__, kind.__qualname__)
+
+
+def describe(values: list[Any]) -> list[str]:
+    """Values as a person reads them, with their types: `float 0.5`, `enum Mode.FAST`, `function robosim.ops:add`."""
+    return [_describe(value) for value in values]
+
+
+def _describe(value: Any) -> str:
+    tag = encode(value)[0]
+    if tag == "enum":
+        return "enum %s.%s" % (type(value).__name__, value.name)
+    if tag == "function":
+        return "function " + str(value.name)
+    if tag == "type":
+        return "type " + getattr(value, "__name__", str(value))
+    return "%s %r" % (type(value).__name__, value)

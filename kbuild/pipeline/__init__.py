@@ -1,0 +1,231 @@
+"""The whole way from a project to its bundles, read from top to bottom.
+
+build(config.load(Path("."))) → BuildResult: one bundle in each import package that has kernels
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from kbuild.config import BuildConfig
+from kbuild.errors import CompileError, Diagnostic, UsageError
+from kbuild.nvrtc import Cache, cache_root, discover
+from kbuild.pipeline.packing import pack
+from kbuild.pipeline.units import Compilation, UnitCode, compile_units, from_cache, lower_units
+from kbuild.scan.client import Scanner
+from kbuild.scan.data import Request, Scanned, ScannedUnit, diagnostic_from_json
+from kbuild.scan.modules import Module, Selection, select
+
+
+class Progress(Protocol):
+    """What a build reports to: steps are units × targets."""
+
+    def start(self, total: int) -> None: ...
+
+    def advance(self, label: str) -> None: ...
+
+    def finish(self) -> None: ...
+
+
+class Quiet:
+    """Progress for nobody."""
+
+    def start(self, total: int) -> None:
+        """Nothing."""
+
+    def advance(self, label: str) -> None:
+        """Nothing."""
+
+    def finish(self) -> None:
+        """Nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltBundle:
+    """A bundle on disk; `size` in bytes."""
+
+    package: str
+    path: Path
+    digest: str
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class BuildResult:
+    """What a build did. `compiled` and `cached` count units × targets, `lowered` units; times are in seconds."""
+
+    bundles: tuple[BuiltBundle, ...]
+    kernels: tuple[str, ...]
+    targets: tuple[str, ...]
+    compiled: int
+    cached: int
+    lowered: int
+    seconds: float
+    nvrtc_seconds: float
+    diagnostics: tuple[Diagnostic, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """What a check found. `refusals` counts error diagnostics by code."""
+
+    found: int
+    complete: int
+    refusals: dict[str, int]
+    diagnostics: tuple[Diagnostic, ...]
+    skipped: tuple[str, ...]
+
+
+def build(
+    config: BuildConfig,
+    *,
+    output: Path | None = None,
+    editable: bool = False,
+    progress: Progress | None = None,
+    jobs: int | None = None,
+) -> BuildResult:
+    """Builds a project's bundles below `output`, or beside its sources. Raises KbuildError.
+
+    An editable build makes a unit of each kernel and notes the sources, so that a launch can tell when they changed.
+    """
+    started = time.perf_counter()
+    progress = progress or Quiet()
+    selection = select(config.source_roots, config.modules, config.exclude)
+    cache = Cache(cache_root())
+    toolchains = discover(config.toolchains, cache=cache)
+    plan = Compilation(config, toolchains, cache)
+    with Scanner(_request(config, selection, per_kernel=editable)) as scanner:
+        scanned = _without_errors(scanner.scan())
+        _require_kernels(scanned, selection)
+        codes = [from_cache(plan, unit) for unit in scanned.units]
+        missing = [unit for unit, code in zip(scanned.units, codes, strict=True) if code is None]
+        lowered = lower_units(plan, missing, scanner) if missing else {}
+    whole = [code or lowered[unit.name] for unit, code in zip(scanned.units, codes, strict=True)]
+    outcome = compile_units(plan, scanned, whole, progress, jobs or config.jobs)
+    bundles = tuple(
+        BuiltBundle(package, *pack(plan, package, _place(package, selection, output), scanned, parts, editable))
+        for package, parts in _by_package(scanned, whole, selection).items()
+    )
+    return BuildResult(
+        bundles,
+        tuple(kernel.name for kernel in scanned.kernels),
+        tuple(target.name for target in config.targets),
+        outcome.compiled,
+        outcome.cached,
+        len(lowered),
+        time.perf_counter() - started,
+        outcome.nvrtc_seconds,
+        outcome.warnings + _cache_warnings(cache),
+    )
+
+
+def check(config: BuildConfig) -> CheckResult:
+    """Lowers every kernel and reports what is wrong with each; compiles nothing."""
+    selection = select(config.source_roots, config.modules, config.exclude)
+    with Scanner(_request(config, selection, per_kernel=True)) as scanner:
+        scanned = scanner.scan()
+        lowered = scanner.lower([unit.name for unit in scanned.units])
+    diagnostics = [diagnostic_from_json(row) for row in (*scanned.diagnostics, *lowered.diagnostics)]
+    refusals: dict[str, int] = {}
+    for diagnostic in diagnostics:
+        if diagnostic.severity == "error":
+            refusals[diagnostic.code] = refusals.get(diagnostic.code, 0) + 1
+    without_source = {d.kernel for d in diagnostics if d.code == "KB100"}
+    found = len(scanned.kernels) + len(without_source)
+    skipped = (*selection.skipped, *scanned.skipped)
+    return CheckResult(found, lowered.complete, refusals, tuple(diagnostics), skipped)
+
+
+def emit(config: BuildConfig, stage: str, *, kernel: str | None = None) -> Iterator[tuple[str, str | bytes]]:
+    """(name, text or machine code) of a stage, `ir`, `cuda`, `ptx` or `cubin`, for every unit, or those of a kernel."""
+    selection = select(config.source_roots, config.modules, config.exclude)
+    with Scanner(_request(config, selection, per_kernel=kernel is not None)) as scanner:
+        scanned = _without_errors(scanner.scan())
+        units = _units_of(scanned, kernel)
+        lowered = scanner.lower([unit.name for unit in units])
+    _raise(lowered.diagnostics)
+    if stage == "ir":
+        yield from ((name, text) for unit in lowered.units for name, text in unit.ir.items())
+    elif stage == "cuda":
+        yield from ((f"{unit.name}.cu", unit.source) for unit in lowered.units)
+    else:
+        plan = Compilation(config, discover(config.toolchains), Cache(cache_root()))
+        yield from plan.emit(stage, units, lowered.units)
+
+
+def sources(config: BuildConfig) -> list[Path]:
+    """The files of the kernel modules: what an sdist must hold."""
+    return [module.path for module in select(config.source_roots, config.modules, config.exclude).modules]
+
+
+def bundle_paths(config: BuildConfig) -> list[str]:
+    """Where the bundles will be, below the source root or the build folder; known without importing anything."""
+    return sorted({module.bundle for module in select(config.source_roots, config.modules, config.exclude).modules})
+
+
+def _request(config: BuildConfig, selection: Selection, *, per_kernel: bool) -> Request:
+    return Request(
+        [str(root) for root in config.source_roots],
+        [module.name for module in selection.modules],
+        list(config.mock_imports),
+        config.fmad,
+        config.lineinfo,
+        per_kernel,
+    )
+
+
+def _without_errors(scanned: Scanned) -> Scanned:
+    _raise(scanned.diagnostics)
+    return scanned
+
+
+def _raise(rows: list[dict[str, object]]) -> None:
+    diagnostics = [diagnostic_from_json(row) for row in rows]
+    if any(d.severity == "error" for d in diagnostics):
+        raise CompileError(diagnostics)
+
+
+def _require_kernels(scanned: Scanned, selection: Selection) -> None:
+    """Every package that will hold a bundle has kernels."""
+    by_name = {module.name: module for module in selection.modules}
+    having = {by_name[unit.module].package for unit in scanned.units}
+    for module in selection.modules:
+        if module.package not in having:
+            names = ", ".join(m.name for m in selection.modules if m.package == module.package)
+            text = f"no kernels in package {module.package} (looked in {names})"
+            raise UsageError(
+                text, code="KB206", help="decorate them with @kb.kernel, or take the modules out of `modules`"
+            )
+
+
+def _place(package: str, selection: Selection, output: Path | None) -> Path:
+    module = next(m for m in selection.modules if m.package == package)
+    return (output or module.root) / module.bundle
+
+
+def _by_package(
+    scanned: Scanned, codes: list[UnitCode], selection: Selection
+) -> dict[str, list[tuple[ScannedUnit, UnitCode]]]:
+    packages: dict[str, Module] = {module.name: module for module in selection.modules}
+    parts: dict[str, list[tuple[ScannedUnit, UnitCode]]] = {}
+    for unit, code in zip(scanned.units, codes, strict=True):
+        parts.setdefault(packages[unit.module].package, []).append((unit, code))
+    return parts
+
+
+def _units_of(scanned: Scanned, kernel: str | None) -> list[ScannedUnit]:
+    if kernel is None:
+        return scanned.units
+    names = [k.name for k in scanned.kernels]
+    wanted = {i for i, name in enumerate(names) if kernel in (name, name.partition(":")[2])}
+    if not wanted:
+        raise UsageError(f"no kernel {kernel!r}", code="KB207", help=f"the kernels are {', '.join(names)}")
+    return [unit for unit in scanned.units if wanted & set(unit.kernels)]
+
+
+def _cache_warnings(cache: Cache) -> tuple[Diagnostic, ...]:
+    return tuple(Diagnostic("KB510", text, severity="warning") for text in cache.warnings)

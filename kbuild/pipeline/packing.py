@@ -1,0 +1,120 @@
+"""A package's units as a bundle on disk."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from kbuild._version import __version__
+from kbuild.bundle.manifest import Blobs, cubin_row, kernel_row
+from kbuild.bundle.verification import verify
+from kbuild.bundle.writing import write
+from kbuild.errors import InternalError
+from kbuild.loader import abi
+from kbuild.pipeline.units import Compilation, UnitCode
+from kbuild.scan.data import Scanned, ScannedUnit
+
+FORMAT = 1
+
+
+def pack(
+    plan: Compilation,
+    package: str,
+    path: Path,
+    scanned: Scanned,
+    parts: Sequence[tuple[ScannedUnit, UnitCode]],
+    editable: bool,
+) -> tuple[Path, str, int]:
+    """Writes a package's bundle and returns its path, digest and size. Its cubins are held against its manifest."""
+    manifest, blobs = _manifest(plan, package, scanned, parts)
+    if editable:
+        manifest["sources"] = _sources(scanned, parts)
+    parsed = write(path, manifest, blobs.data)
+    problems = verify(parsed)
+    if problems:
+        raise InternalError(f"{path} contradicts its machine code: " + "; ".join(map(str, problems)))
+    return path, parsed.digest, path.stat().st_size
+
+
+def _manifest(
+    plan: Compilation, package: str, scanned: Scanned, parts: Sequence[tuple[ScannedUnit, UnitCode]]
+) -> tuple[dict[str, Any], Blobs]:
+    structs = {name: row for _, code in parts for name, row in code.structs.items()}
+    kernels, index_of = _kernels(scanned, parts, abi.parse_structs(structs))
+    blobs = Blobs()
+    cubins = []
+    for unit, code in parts:
+        members = {index_of[i]: kernels[index_of[i]] for i in unit.kernels}
+        for (part, toolchain), result in zip(plan.parts, code.results, strict=True):
+            row = cubin_row(
+                part,
+                unit.name,
+                members,
+                toolchain=toolchain.build,
+                cuda=toolchain.version,
+                blob=blobs.add(result.data),
+                data=result.data,
+                spills=result.spills,
+            )
+            cubins.append(row)
+    manifest = {
+        "format": FORMAT,
+        "generator": f"kbuild {__version__}",
+        "package": package,
+        "options": {"fmad": plan.config.fmad, "line-info": plan.config.lineinfo},
+        "structs": structs,
+        "definitions": _definitions(scanned, index_of),
+        "kernels": kernels,
+        "targets": [target.name for target in plan.config.targets],
+        "cubins": cubins,
+        "sources": None,
+    }
+    return manifest, blobs
+
+
+def _kernels(
+    scanned: Scanned, parts: Sequence[tuple[ScannedUnit, UnitCode]], structs: dict[str, abi.Struct]
+) -> tuple[list[dict[str, Any]], dict[int, int]]:
+    """Rows of the package's kernels by name, and where each scanned kernel stands among them."""
+    data = {name: row for _, code in parts for name, row in code.rows.items()}
+    members = sorted(i for unit, _ in parts for i in unit.kernels)
+    rows = []
+    for index in members:
+        kernel = scanned.kernels[index]
+        lowered = data[kernel.name]
+        parameters = [(name, abi.parse(spelling, structs)) for name, spelling in lowered["parameters"]]
+        rows.append(kernel_row(kernel.name, kernel.entry, lowered["ndim"], kernel.block_dim, parameters))
+    return rows, {index: position for position, index in enumerate(members)}
+
+
+def _definitions(scanned: Scanned, index_of: dict[int, int]) -> dict[str, Any]:
+    definitions: dict[str, Any] = {}
+    for index, position in index_of.items():
+        kernel = scanned.kernels[index]
+        definition = definitions.setdefault(kernel.definition, {"plan": kernel.plan, "instances": []})
+        definition["instances"].append({"identity": kernel.identity, "values": kernel.values, "kernel": position})
+    return definitions
+
+
+def _sources(scanned: Scanned, parts: Sequence[tuple[ScannedUnit, UnitCode]]) -> list[dict[str, Any]]:
+    """The files behind an editable build's kernels, so that a launch can tell when they changed."""
+    found: dict[str, dict[str, Any]] = {}
+    for unit, _ in parts:
+        for index in unit.kernels:
+            for path in scanned.kernels[index].sources:
+                found.setdefault(path, _source(unit.module, Path(path)))
+    return [found[path] for path in sorted(found)]
+
+
+def _source(module: str, path: Path) -> dict[str, Any]:
+    status = path.stat()
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    return {
+        "module": module,
+        "path": str(path),
+        "size": status.st_size,
+        "mtime_ns": status.st_mtime_ns,
+        "sha256": digest,
+    }

@@ -1,0 +1,78 @@
+"""The fresh process: one scan, then as many requests to lower units as the parent makes. Ends with its input."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from kbuild.errors import Report
+from kbuild.scan.data import Lowered, Request, Scanned, diagnostic_to_json, to_json
+from kbuild.scan.importing import import_kernels
+from kbuild.scan.units import Found, cut, find, lower_unit
+
+
+def main() -> None:
+    """Requests come as lines of JSON on stdin, answers go to the real stdout. What modules print goes to stderr."""
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    requests = os.fdopen(os.dup(0), "r", encoding="utf-8")
+    with open(os.devnull) as nothing:
+        os.dup2(nothing.fileno(), 0)
+    session = _Session()
+    for line in requests:
+        answers.write(json.dumps(session.answer(json.loads(line))) + "\n")
+        answers.flush()
+    answers.close()
+    # Threads that a kernel module has started must not keep the build waiting.
+    sys.stderr.flush()
+    os._exit(0)
+
+
+class _Session:
+    def __init__(self) -> None:
+        self.request: Request
+        self.found: list[Found] = []
+        self.scanned = Scanned()
+
+    def answer(self, message: dict[str, Any]) -> dict[str, Any]:
+        if message["do"] == "scan":
+            self.request = Request(**message["request"])
+            return to_json(self.scan())
+        return to_json(self.lower(message["units"]))
+
+    def scan(self) -> Scanned:
+        report = Report()
+        kernels, faults = import_kernels(self.request.modules, self.request.roots, self.request.mock_imports)
+        for fault in faults:
+            report.add(fault)
+        wanted = [kernel for kernel in kernels if kernel.module in self.request.modules]
+        self.found = find(wanted, report)
+        skipped = _skipped(kernels, self.request.modules)
+        units = cut(self.found, self.request)
+        diagnostics = [diagnostic_to_json(d) for d in report.diagnostics]
+        self.scanned = Scanned([one.row for one in self.found], units, skipped, diagnostics)
+        return self.scanned
+
+    def lower(self, names: Sequence[str]) -> Lowered:
+        report = Report()
+        units = []
+        complete = 0
+        for unit in self.scanned.units:
+            if unit.name in names:
+                lowered = lower_unit(unit, self.found, self.request, report)
+                if lowered is not None:
+                    units.append(lowered)
+                failed = {d.kernel for d in report.diagnostics if d.severity == "error"}
+                complete += sum(self.found[i].kernel.name not in failed for i in unit.kernels)
+        return Lowered(units, complete, [diagnostic_to_json(d) for d in report.diagnostics])
+
+
+def _skipped(kernels: Sequence[Any], modules: Sequence[str]) -> list[str]:
+    """Kernels that were declared in modules nobody named; kbuild's own are no news."""
+    others = sorted({k.module for k in kernels if k.module not in modules})
+    lines = [f"{name}: has kernels, but is not in `modules`" for name in others]
+    with_kernels = {k.module for k in kernels}
+    return lines + [f"{name}: has no kernels" for name in modules if name not in with_kernels]

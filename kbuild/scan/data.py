@@ -1,0 +1,111 @@
+"""What goes between the two processes: dataclasses of plain values, as JSON lines."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from kbuild.errors import Diagnostic, Note, Span
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Request:
+    """What to look for."""
+
+    roots: list[str]
+    modules: list[str]
+    mock_imports: list[str]
+    fmad: bool
+    lineinfo: bool
+    per_kernel: bool
+
+
+@dataclass(frozen=True)
+class ScannedKernel:
+    """One instance of a kernel, before typing. `name` is unique; `definition` is `module:qualname`."""
+
+    name: str
+    definition: str
+    entry: str
+    block_dim: int
+    plan: list[str]
+    identity: str
+    values: list[str]
+    sources: list[str]
+
+
+@dataclass(frozen=True)
+class ScannedUnit:
+    """A translation unit, before lowering: kernels of one module by index, and the key of everything they reach."""
+
+    name: str
+    module: str
+    key: str
+    kernels: list[int]
+
+
+@dataclass(frozen=True)
+class Scanned:
+    """The answer to a scan. `skipped` says in words what was left out and why."""
+
+    kernels: list[ScannedKernel] = field(default_factory=list)
+    units: list[ScannedUnit] = field(default_factory=list)
+    skipped: list[str] = field(default_factory=list)
+    diagnostics: list[dict[str, Any]] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class LoweredUnit:
+    """A unit in CUDA C. `rows` has ndim and parameters (name, spelling) of each kernel by name, `structs` the layouts
+    they use, `files` the real path behind each virtual one in the source; `ir` is printed when asked for."""
+
+    name: str
+    source: str
+    files: dict[str, str]
+    rows: dict[str, dict[str, Any]]
+    structs: dict[str, dict[str, Any]]
+    ir: dict[str, str]
+
+
+@dataclass(frozen=True)
+class Lowered:
+    """The answer to a request to lower units."""
+
+    units: list[LoweredUnit] = field(default_factory=list)
+    complete: int = 0
+    diagnostics: list[dict[str, Any]] = field(default_factory=list)
+
+
+def to_json(value: Any) -> dict[str, Any]:
+    """A dataclass as JSON data."""
+    return dataclasses.asdict(value)
+
+
+def diagnostic_to_json(diagnostic: Diagnostic) -> dict[str, Any]:
+    """A diagnostic with everything that it shows."""
+    return dataclasses.asdict(diagnostic)
+
+
+def diagnostic_from_json(data: dict[str, Any]) -> Diagnostic:
+    """The diagnostic again."""
+    notes = tuple(Note(note["message"], _span(note["span"])) for note in data["notes"])
+    return Diagnostic(**{**data, "span": _span(data["span"]), "notes": notes})
+
+
+def _span(data: dict[str, Any] | None) -> Span | None:
+    return None if data is None else Span(**data)
+
+
+def scanned_from_json(data: dict[str, Any]) -> Scanned:
+    """The answer to a scan again."""
+    kernels = [ScannedKernel(**row) for row in data["kernels"]]
+    units = [ScannedUnit(**row) for row in data["units"]]
+    return Scanned(kernels, units, data["skipped"], data["diagnostics"])
+
+
+def lowered_from_json(data: dict[str, Any]) -> Lowered:
+    """The answer to a request to lower again."""
+    return Lowered([LoweredUnit(**row) for row in data["units"]], data["complete"], data["diagnostics"])

@@ -1,0 +1,103 @@
+"""Importing the user's modules: kernels noted as they are declared, faults told with their place."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.abc
+import importlib.machinery
+import sys
+import traceback
+from collections.abc import Sequence
+from types import ModuleType
+from typing import Any
+
+from kbuild.errors import Diagnostic, Span
+from kbuild.loader import types as runtime
+
+
+def import_kernels(
+    modules: Sequence[str], roots: Sequence[str], mocks: Sequence[str]
+) -> tuple[list[runtime.Kernel], list[Diagnostic]]:
+    """Every kernel that importing the modules declares, wherever it is declared, and what failed."""
+    declared: list[runtime.Kernel] = []
+    faults: list[Diagnostic] = []
+    runtime.on_declare = declared.append
+    sys.path[:0] = roots
+    sys.meta_path.append(_MockFinder(mocks))
+    for name in modules:
+        try:
+            importlib.import_module(name)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
+            faults.append(_import_fault(name, error))
+    return declared, faults
+
+
+def _import_fault(name: str, error: BaseException) -> Diagnostic:
+    what = "".join(traceback.format_exception_only(type(error), error)).strip().splitlines()[-1]
+    text = f"module {name} cannot be imported: {what}"
+    return Diagnostic("KB201", text, _place(error), help=_cure(error))
+
+
+def _place(error: BaseException) -> Span | None:
+    """The innermost line of the user's code in the traceback."""
+    if isinstance(error, SyntaxError) and error.filename and error.lineno:
+        return Span(error.filename, error.lineno, error.offset or 1)
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if not _is_machinery(f.filename)]
+    return Span(frames[-1].filename, frames[-1].lineno or 1) if frames else None
+
+
+def _is_machinery(path: str) -> bool:
+    return path.startswith("<frozen") or path in (__file__, importlib.__file__)
+
+
+def _cure(error: BaseException) -> str:
+    if isinstance(error, ModuleNotFoundError) and error.name:
+        name = error.name.partition(".")[0]
+        return (
+            f"if the build needs it, add it to `requires` of [build-system]; if kernels do not use it, "
+            f'write mock-imports = ["{name}"] in [tool.kbuild]'
+        )
+    if isinstance(error, SystemExit):
+        return 'guard what is a program with `if __name__ == "__main__":`'
+    return "kernel modules are imported while building: they must import on a machine without a GPU"
+
+
+class _Mock(ModuleType):
+    """Stands for a module that is not installed: any attribute, any call."""
+
+    __path__: list[str] = []
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return _Mock(f"{self.__name__}.{name}")
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        # As a decorator it must leave the decorated object alone.
+        return args[0] if len(args) == 1 and callable(args[0]) and not kwargs else self
+
+    def __getitem__(self, item: Any) -> Any:
+        return self
+
+    def __mro_entries__(self, bases: tuple[Any, ...]) -> tuple[type, ...]:
+        return ()
+
+
+class _MockFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Last in line: answers for the modules of `mock-imports` that nobody else has."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self.names = tuple(names)
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> importlib.machinery.ModuleSpec | None:
+        if any(name == mock or name.startswith(f"{mock}.") for mock in self.names):
+            return importlib.machinery.ModuleSpec(name, self, is_package=True)
+        return None
+
+    def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType:
+        return _Mock(spec.name)
+
+    def exec_module(self, module: ModuleType) -> None:
+        """A mock has no code."""

@@ -1,0 +1,168 @@
+"""Kernels named, keyed and cut into translation units; units lowered to CUDA C."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from kbuild.codegen.names import identifier
+from kbuild.codegen.unit import emit
+from kbuild.errors import CompileError, Diagnostic, Note, Report
+from kbuild.intrinsics.table import has_effects
+from kbuild.ir import nodes
+from kbuild.ir.contract import contract
+from kbuild.ir.printer import print_kernel
+from kbuild.ir.verify import verify
+from kbuild.lang.program import lower_kernel
+from kbuild.lang.reach import Reach, key_of, reach
+from kbuild.lang.source import definition_of
+from kbuild.loader import identity
+from kbuild.loader import types as runtime
+from kbuild.scan.data import LoweredUnit, Request, ScannedKernel, ScannedUnit
+
+_DEFAULT_BLOCK_DIM = 256
+_UNIT_SIZE = 16
+
+
+@dataclass(frozen=True)
+class Found:
+    """A kernel of the project, and what it reaches."""
+
+    kernel: runtime.Kernel
+    reach: Reach
+    row: ScannedKernel
+
+
+def find(kernels: Iterable[runtime.Kernel], report: Report) -> list[Found]:
+    """Kernels by name, without typing anything. Faults go to the report."""
+    reached: dict[str, list[tuple[runtime.Kernel, Reach]]] = {}
+    for kernel in kernels:
+        try:
+            reached.setdefault(kernel.name, []).append((kernel, reach(kernel)))
+        except CompileError as error:
+            for diagnostic in error.diagnostics:
+                report.add(diagnostic)
+    found: list[Found] = []
+    for name in sorted(reached):
+        found += _instances(name, reached[name], report)
+    return found
+
+
+def _instances(name: str, made: list[tuple[runtime.Kernel, Reach]], report: Report) -> list[Found]:
+    """The different instances of one definition; two of one identity must be one."""
+    distinct: dict[str, tuple[runtime.Kernel, Reach]] = {}
+    for kernel, one in made:
+        digest = one.identity()
+        if digest in distinct and distinct[digest][1].key() != one.key():
+            report.add(_clash(name, distinct[digest][0], kernel))
+        distinct.setdefault(digest, (kernel, one))
+    is_plain = len(distinct) == 1 and not any("closure:" in path for path in made[0][1].plan)
+    rows = []
+    for digest in sorted(distinct):
+        kernel, one = distinct[digest]
+        full = name if is_plain else f"{name}[{digest[:8]}]"
+        rows.append(Found(kernel, one, _row(kernel, one, full, digest)))
+    return rows
+
+
+def _row(kernel: runtime.Kernel, one: Reach, name: str, digest: str) -> ScannedKernel:
+    entry = f"{identifier(kernel.function.__name__)}_{hashlib.sha256(name.encode()).hexdigest()[:8]}"
+    block_dim = int(kernel.options.get("block_dim") or _DEFAULT_BLOCK_DIM)
+    values = identity.describe(one.values)
+    return ScannedKernel(name, kernel.name, entry, block_dim, one.plan, digest, values, sorted(set(one.paths)))
+
+
+def _clash(name: str, first: runtime.Kernel, second: runtime.Kernel) -> Diagnostic:
+    file, definition = definition_of(second.function)
+    other, earlier = definition_of(first.function)
+    note = Note("the other definition", other.span(earlier))
+    text = f"two kernels are called {name}, and a launch could not tell them apart"
+    return Diagnostic("KB205", text, file.span(definition), help="rename one of them", notes=(note,), kernel=name)
+
+
+def cut(found: Sequence[Found], request: Request) -> list[ScannedUnit]:
+    """Units: the kernels of a module that share compile options, split by the digests of their names when many.
+
+    The split depends on names alone: a new kernel goes into one unit and moves no kernel of another.
+    """
+    groups: dict[tuple[str, bool], list[int]] = {}
+    for index, one in enumerate(found):
+        groups.setdefault((one.kernel.module, _fmad(one.kernel, request)), []).append(index)
+    units = []
+    for (module, fmad), indices in sorted(groups.items()):
+        title = module if fmad == request.fmad else f"{module}#{'fmad' if fmad else 'nofmad'}"
+        for name, members in _split(title, indices, found, request.per_kernel):
+            units.append(ScannedUnit(name, module, _unit_key([found[i] for i in members], request), members))
+    return units
+
+
+def _fmad(kernel: runtime.Kernel, request: Request) -> bool:
+    return bool(kernel.options.get("fmad", request.fmad))
+
+
+def _split(title: str, indices: list[int], found: Sequence[Found], per_kernel: bool) -> list[tuple[str, list[int]]]:
+    if per_kernel:
+        return [(f"{title}#{found[i].row.name.partition(':')[2]}", [i]) for i in indices]
+    return _halved(title, indices, found, 0)
+
+
+def _halved(title: str, indices: list[int], found: Sequence[Found], bit: int) -> list[tuple[str, list[int]]]:
+    """Halves by the bits of the names' digests until no unit has more than `_UNIT_SIZE` kernels."""
+    if len(indices) <= _UNIT_SIZE or bit >= 64:
+        return [(title, indices)] if indices else []
+    mark = "#" if bit == 0 else ""
+    sides: tuple[list[int], list[int]] = ([], [])
+    for index in indices:
+        digest = hashlib.sha256(found[index].row.name.encode()).digest()
+        sides[digest[bit // 8] >> (7 - bit % 8) & 1].append(index)
+    zero, one = (_halved(f"{title}{mark}{side}", sides[side], found, bit + 1) for side in (0, 1))
+    return [*zero, *one]
+
+
+def _unit_key(members: Sequence[Found], request: Request) -> str:
+    options = {"fmad": request.fmad, "lineinfo": request.lineinfo, "compiler": fingerprint()}
+    if request.lineinfo:
+        paths = sorted({path for one in members for path in one.row.sources})
+        options["lines"] = [hashlib.sha256(Path(path).read_bytes()).hexdigest() for path in paths]
+    return key_of([(one.row.name, one.reach.key()) for one in members], options)
+
+
+@cache
+def fingerprint() -> str:
+    """Digest of the part of kbuild that turns source into CUDA C."""
+    root = Path(__file__).parents[1]
+    files = [root / "loader" / name for name in ("abi.py", "identity.py")]
+    for room in ("ir", "intrinsics", "lang", "codegen", "scan"):
+        files += sorted((root / room).glob("*.py"))
+    digest = hashlib.sha256()
+    for file in files:
+        digest.update(file.name.encode() + b"\0" + file.read_bytes() + b"\0")
+    return digest.hexdigest()
+
+
+def lower(one: Found, request: Request, report: Report) -> nodes.Kernel | None:
+    """The contracted IR of a kernel; None with diagnostics in the report."""
+    kernel = lower_kernel(one.kernel, _fmad(one.kernel, request), report)
+    if kernel is None:
+        return None
+    return verify(contract(verify(kernel, has_effects)), has_effects)
+
+
+def lower_unit(unit: ScannedUnit, found: Sequence[Found], request: Request, report: Report) -> LoweredUnit | None:
+    """A unit in CUDA C; None when one of its kernels has errors, which are in the report then."""
+    lowered = [(lower(found[i], request, report), found[i].row) for i in unit.kernels]
+    kernels = [(kernel, row) for kernel, row in lowered if kernel is not None]
+    if len(kernels) < len(lowered):
+        return None
+    emitted = emit([(kernel, row.entry) for kernel, row in kernels])
+    rows = {row.name: _manifest_part(kernel) for kernel, row in kernels}
+    structs = {s.name: s.to_json() for kernel, _ in kernels for s in kernel.structs}
+    ir = {row.name: print_kernel(kernel) for kernel, row in kernels}
+    return LoweredUnit(unit.name, emitted.source, emitted.files, rows, structs, ir)
+
+
+def _manifest_part(kernel: nodes.Kernel) -> dict[str, object]:
+    return {"ndim": kernel.ndim, "parameters": [[p.name, p.type.spelling] for p in kernel.function.parameters]}
