@@ -36,14 +36,17 @@ def best_version(target: Target, versions: Iterable[Version]) -> Version | None:
     same_major = [version for version in versions if version[0] == wanted[0]]
     not_above = [version for version in versions if version <= wanted]
     if target.is_tegra:
-        is_jetpack_5 = wanted[0] == 11 and target.kind == "cubin"
-        return max(not_above, default=min(same_major, default=None) if is_jetpack_5 else None)
+        return max(not_above, default=min(same_major, default=None) if _is_jetpack_5(target) else None)
     if target.cuda is None:
         return max(same_major, default=None)
     if target.kind == "ptx":
         return max(not_above, default=None)
     not_above_of_major = [version for version in same_major if version <= wanted]
     return max(not_above_of_major, default=min(same_major, default=None))
+
+
+def _is_jetpack_5(target: Target) -> bool:
+    return target.is_tegra and target.kind == "cubin" and target.wanted_cuda[0] == 11
 
 
 def _none_fits(target: Target, toolchains: Sequence[Toolchain]) -> ToolchainError:
@@ -76,9 +79,9 @@ def _extra_for(target: Target) -> str | None:
 def _wanted(target: Target) -> str:
     """The versions that the target takes, in words."""
     major, minor = target.wanted_cuda
-    if target.is_tegra:
-        return f"{major}.x" if major == 11 else f"{major}.{minor} or older"
-    if target.kind == "ptx" and target.cuda is not None:
+    if _is_jetpack_5(target):
+        return f"{major}.x"
+    if target.is_tegra or (target.kind == "ptx" and target.cuda is not None):
         return f"{major}.{minor} or older"
     return f"{major}.x, from {'.'.join(map(str, _first_of(target, major)))} on"
 

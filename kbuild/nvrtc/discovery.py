@@ -62,12 +62,21 @@ def survey(extra_paths: Iterable[Path | str] = (), *, cache: Cache | None = None
     found: dict[tuple[int, int], Toolchain] = {}
     problems: list[str] = []
     for candidate, facts in zip(kept, _ask(kept, cache), strict=True):
-        if "problem" in facts:
-            problems.append(f"{candidate.source}: {facts['problem']}")
+        problem = facts.get("problem") or _mismatch(candidate, facts)
+        if problem:
+            problems.append(f"{candidate.source}: {problem}")
         else:
             toolchain = _toolchain(candidate, facts)
             found.setdefault(toolchain.version, toolchain)
     return Survey(tuple(found[version] for version in sorted(found)), tuple(problems))
+
+
+def _mismatch(candidate: _Candidate, facts: _Facts) -> str | None:
+    """NVRTC opens the builtins of exactly its version."""
+    version = "{}.{}".format(*facts["version"])
+    if candidate.builtins is None or candidate.builtins.name.endswith(f".so.{version}"):
+        return None
+    return f"{candidate.library} is {version}, and {candidate.builtins.name} lies beside it"
 
 
 def _toolchain(candidate: _Candidate, facts: _Facts) -> Toolchain:
@@ -168,8 +177,6 @@ def _facts(worker: Worker, candidate: _Candidate) -> _Facts:
     except WorkerDied as death:
         return {"problem": str(death)}
     major, minor = answer["version"]
-    if candidate.builtins is not None and not candidate.builtins.name.endswith(f".{major}.{minor}"):
-        return {"problem": f"{candidate.library} is {major}.{minor}, and {candidate.builtins.name} lies beside it"}
     return {**answer, "build": _build(candidate.library) or f"{major}.{minor}", "digest": digest}
 
 
@@ -188,7 +195,7 @@ def _digest(file: Path) -> bytes:
 
 
 def _build(library: Path) -> str | None:
-    """The full version, `12.9.86`, which the compiler inside writes into what it makes; NVRTC itself tells only 12.9."""
+    """The full version, `12.9.86`, which ptxas inside writes into what it makes; NVRTC itself tells only 12.9."""
     with open(library, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
         match = _BUILD.search(data)
         return match[1].decode() if match else None

@@ -41,6 +41,14 @@ class Job:
         return "cubin" if self.arch.startswith("sm_") else "ptx"
 
     @property
+    def is_alone(self) -> bool:
+        """Whether it must be the first job of a process to give the same bytes always.
+
+        Before 12.9 the calls in PTX are numbered by a counter of the process, and line information holds that PTX.
+        """
+        return self.toolchain.version < (12, 9) and (self.lineinfo or self.kind == "ptx")
+
+    @property
     def command_line(self) -> tuple[str, ...]:
         return command_line(self.toolchain, self.arch, lineinfo=self.lineinfo, options=self.options)
 

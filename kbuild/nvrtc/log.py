@@ -23,10 +23,12 @@ class LogMessage:
     kernel: str | None = None
 
 
-_COMPILER = re.compile(r"(.+?)\((\d+)\): (?:catastrophic )?(error|warning|remark|note)(?: #[\w-]+)?: (.*)")
+_COMPILER = re.compile(r"(.+?)\((\d+)\): (?:catastrophic )?([Ee]rror|[Ww]arning|remark|note)(?: #[\w-]+)?: (.*)")
 _PTXAS = re.compile(r"ptxas\s+(?:.+?, line \d+; )?(error|fatal|warning|info)\s*: (.*)")
-_OTHER = re.compile(r"(?:nvrtc: )?(?:catastrophic )?(error|warning)(?: #[\w-]+)?\s*: (.*)")
-_KERNEL = re.compile(r"\b[Ee]ntry (?:function )?'?([A-Za-z_][\w$]*)'?")
+_OTHER = re.compile(r"(?:nvrtc: |At end of source: )?(?:catastrophic )?(error|warning)(?: #[\w-]+)?\s*: (.*)")
+_KERNEL = re.compile(r"\b(?:[Ee]ntry(?: function)?|in function) '?([A-Za-z_][\w$]*)'?")
+# Which architectures a toolchain is for is decided by kbuild's table; NVRTC says this of every Volta and older.
+_NOISE = re.compile(r"Architectures prior to .* are deprecated and may be removed|Ptx assembly aborted due to errors")
 _CARET = re.compile(r"\s*\^\s*")
 _ENTRY = re.compile(r"ptxas info\s*: Compiling entry function '([^']+)'")
 _SPILLS = re.compile(r"(\d+) bytes spill stores, (\d+) bytes spill loads")
@@ -51,14 +53,17 @@ def _head(line: str) -> LogMessage | None:
     """The message that a line starts, or None."""
     if match := _PTXAS.fullmatch(line):
         severity, text = match.groups()
-        kernel = _KERNEL.search(text)
-        if severity == "info":
+        if severity == "info" or _NOISE.match(text):
             return None
+        kernel = _KERNEL.search(text)
         return LogMessage(None, None, _SEVERITIES.get(severity, severity), text, kernel[1] if kernel else None)
     if match := _COMPILER.fullmatch(line):
         path, number, severity, text = match.groups()
-        return LogMessage(path, int(number), _SEVERITIES.get(severity, severity), text)
-    if match := _OTHER.fullmatch(line):
+        severity = severity.lower()
+        kernel = _KERNEL.search(text)
+        return LogMessage(path, int(number), _SEVERITIES.get(severity, severity), text, kernel[1] if kernel else None)
+    match = _OTHER.fullmatch(line)
+    if match and not _NOISE.match(match[2]):
         return LogMessage(None, None, match[1], match[2])
     return None
 

@@ -30,6 +30,10 @@ _PACKAGE_ROOT = Path(__file__).resolve().parents[2]
 
 OnDone = Callable[[int, Outcome], None]
 
+# What one worker may take one after the other: the jobs of a toolchain, but of those that must be alone only one.
+_Line = tuple[Toolchain, bool]
+_Queues = dict[_Line, deque[tuple[int, Job]]]
+
 
 def compile_jobs(
     jobs: Sequence[Job], *, cache: Cache, workers: int | None = None, on_done: OnDone | None = None
@@ -73,33 +77,34 @@ def default_workers() -> int:
 
 def _compile(waiting: Sequence[tuple[int, Job]], limit: int) -> Iterator[tuple[int, Outcome]]:
     """`(index, outcome)` of each job as it is done."""
-    queues: dict[Toolchain, deque[tuple[int, Job]]] = {}
+    queues: _Queues = {}
     # Long texts first, so that no long one is left alone at the end; the index makes the order definite.
     for index, job in sorted(waiting, key=lambda entry: (-len(entry[1].source), entry[0])):
-        queues.setdefault(job.toolchain, deque()).append((index, job))
+        queues.setdefault((job.toolchain, job.is_alone), deque()).append((index, job))
     with _Crew() as crew:
         while queues or crew.busy:
             while queues and len(crew.busy) < limit:
-                toolchain = _neediest(queues, crew)
-                crew.give(crew.hire(toolchain), *_take(queues, toolchain))
+                line = _neediest(queues, crew)
+                crew.give(crew.hire(line[0]), *_take(queues, line))
             for worker, index, job in crew.finished():
                 yield index, _outcome(worker, job)
-                if worker.toolchain in queues and worker.is_alive:
-                    crew.give(worker, *_take(queues, worker.toolchain))
+                line = (job.toolchain, False)
+                if line in queues and not job.is_alone and worker.is_alive:
+                    crew.give(worker, *_take(queues, line))
                 else:
                     worker.close()
 
 
-def _neediest(queues: dict[Toolchain, deque[tuple[int, Job]]], crew: _Crew) -> Toolchain:
-    """The toolchain with the most waiting jobs for each worker it would then have."""
-    having = [worker.toolchain for worker in crew.busy]
-    return max(queues, key=lambda toolchain: len(queues[toolchain]) / (having.count(toolchain) + 1))
+def _neediest(queues: _Queues, crew: _Crew) -> _Line:
+    """The line with the most waiting jobs for each worker it would then have."""
+    having = [(job.toolchain, job.is_alone) for _, job in crew.busy.values()]
+    return max(queues, key=lambda line: len(queues[line]) / (having.count(line) + 1))
 
 
-def _take(queues: dict[Toolchain, deque[tuple[int, Job]]], toolchain: Toolchain) -> tuple[int, Job]:
-    entry = queues[toolchain].popleft()
-    if not queues[toolchain]:
-        del queues[toolchain]
+def _take(queues: _Queues, line: _Line) -> tuple[int, Job]:
+    entry = queues[line].popleft()
+    if not queues[line]:
+        del queues[line]
     return entry
 
 
@@ -126,8 +131,7 @@ class WorkerDied(Exception):
 class Worker:
     """A worker process as its parent sees it: one request at a time."""
 
-    def __init__(self, library: Path, builtins: Path | None, toolchain: Toolchain | None = None) -> None:
-        self._toolchain = toolchain
+    def __init__(self, library: Path, builtins: Path | None) -> None:
         # A file never blocks the worker as an unread pipe would.
         self.stderr: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the process
         self.process = subprocess.Popen(
@@ -138,11 +142,6 @@ class Worker:
             cwd=_PACKAGE_ROOT,
             env=_environment(),
         )
-
-    @property
-    def toolchain(self) -> Toolchain:
-        assert self._toolchain is not None
-        return self._toolchain
 
     @property
     def is_alive(self) -> bool:
@@ -167,7 +166,11 @@ class Worker:
         return message
 
     def _cause_of_death(self) -> str:
-        status = self.process.wait()
+        try:
+            status = self.process.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            status = self.process.wait()
         self.stderr.seek(0)
         last = self.stderr.read().decode(errors="replace").strip().splitlines()[-1:]
         said = f"; it said: {last[0]}" if last else ""
@@ -208,7 +211,7 @@ class _Crew:
         self._selector.close()
 
     def hire(self, toolchain: Toolchain) -> Worker:
-        worker = Worker(toolchain.library, toolchain.builtins, toolchain)
+        worker = Worker(toolchain.library, toolchain.builtins)
         self._workers.append(worker)
         return worker
 

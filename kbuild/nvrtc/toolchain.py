@@ -11,6 +11,9 @@ from kbuild import targets
 # keeps the current directory out of the include path, `--no-cache` NVRTC from answering out of a cache of its own.
 OPTIONAL_OPTIONS = ("--no-source-include", "--no-cache")
 
+# ptxas reports spills, which no table of a cubin states. ABI 8 cubins record the option, so it is given always.
+REPORT_OPTION = "--ptxas-options=-v"
+
 PROGRAM_NAME = "kbuild.cu"
 
 
@@ -46,10 +49,9 @@ def command_line(
 ) -> tuple[str, ...]:
     """The options of one compilation, always in this order; a unit's own ones come first, so that kbuild's win.
 
-    kbuild decides itself which products and sums are fused, hence `-fmad=false`. ptxas's `-v` makes it report spills,
-    which no table of a cubin states; ABI 8 cubins record it in a note, so it is given always.
+    kbuild decides itself which products and sums are fused, hence `-fmad=false`.
     """
     accepted = tuple(o for o in OPTIONAL_OPTIONS if o in toolchain.options)
-    report = ("--ptxas-options=-v",) if arch.startswith("sm_") else ()
+    report = (REPORT_OPTION,) if arch.startswith("sm_") else ()
     lines = ("-lineinfo",) if lineinfo else ()
     return (*options, f"-arch={arch}", "-std=c++17", "-fmad=false", *accepted, *report, *lines)
