@@ -7,12 +7,15 @@ import dataclasses
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kbuild import config, targets
 from kbuild.bundle import pinning
 from kbuild.cli.console import Console, count
 from kbuild.errors import ExitCode, UsageError
+
+if TYPE_CHECKING:
+    from kbuild.pipeline import BuildResult
 
 DESCRIPTION = """\
 Compiles the kernels of a project for its targets and writes the bundle beside the package's sources, or below -o.
@@ -69,11 +72,11 @@ def _parsed_targets(names: list[str]) -> tuple[targets.Target, ...]:
 
 
 def _build(settings: config.BuildConfig, arguments: argparse.Namespace, console: Console) -> ExitCode:
-    from kbuild import pipeline
+    from kbuild.pipeline import build, bundle_paths
 
-    if arguments.pin and len(pipeline.bundle_paths(settings)) != 1:
+    if arguments.pin and len(bundle_paths(settings)) != 1:
         raise UsageError("--pin notes one digest, but this project has several packages with kernels")
-    result = pipeline.build(settings, output=arguments.output, progress=console.progress(), jobs=arguments.jobs)
+    result = build(settings, output=arguments.output, progress=console.progress(), jobs=arguments.jobs)
     for diagnostic in result.diagnostics:
         console.note(diagnostic.render())
     if arguments.pin:
@@ -92,13 +95,13 @@ def _build(settings: config.BuildConfig, arguments: argparse.Namespace, console:
     return ExitCode.DONE
 
 
-def _object(result: Any) -> dict[str, Any]:
+def _object(result: BuildResult) -> dict[str, Any]:
     bundles = [dataclasses.asdict(bundle) | {"path": str(bundle.path)} for bundle in result.bundles]
     return {
         "bundle": bundles[0]["path"],
         "digest": bundles[0]["digest"],
         "kernels": list(result.kernels),
-        "targets": [str(getattr(target, "name", target)) for target in result.targets],
+        "targets": list(result.targets),
         "compiled": result.compiled,
         "cached": result.cached,
         "seconds": result.seconds,
@@ -109,9 +112,9 @@ def _object(result: Any) -> dict[str, Any]:
 
 
 def _emit(settings: config.BuildConfig, arguments: argparse.Namespace, console: Console) -> ExitCode:
-    from kbuild import pipeline
+    from kbuild.pipeline import emit
 
-    stages = pipeline.emit(settings, arguments.emit, kernel=arguments.kernel)
+    stages = emit(settings, arguments.emit, kernel=arguments.kernel)
     if arguments.output:
         return _emit_files(stages, arguments.output, console)
     if console.as_json:

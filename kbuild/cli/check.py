@@ -29,9 +29,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, console: Console) -> ExitCode:
     """Checks and reports."""
-    from kbuild import pipeline
+    from kbuild.pipeline import check
 
-    result = pipeline.check(config.require(Path(arguments.project)))
+    result = check(config.require(Path(arguments.project)))
     has_errors = any(diagnostic.severity == "error" for diagnostic in result.diagnostics)
     if console.as_json:
         console.result(

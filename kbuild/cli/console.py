@@ -9,17 +9,10 @@ import json
 import os
 import sys
 from collections.abc import Sequence
-from typing import IO, Any, Protocol
+from typing import IO, TYPE_CHECKING, Any
 
-
-class Progress(Protocol):
-    """What long work reports to."""
-
-    def start(self, total: int) -> None: ...
-
-    def advance(self, label: str) -> None: ...
-
-    def finish(self) -> None: ...
+if TYPE_CHECKING:
+    from kbuild.pipeline import Progress
 
 
 class Console:
