@@ -212,12 +212,8 @@ def _wrap(view: interface.View, dtype: Any, device: Device, owner: Any) -> array
     """An array over memory that `owner` keeps. Raises ValueError for what a kernel cannot address."""
     type_ = abi.Array(view.element, len(view.shape))
     made: array = object.__new__(array)
-    try:
-        descriptor = view.descriptor()
-    except interface.Mismatch as error:
-        raise ValueError("wanted %s, got %s" % (type_, error)) from None
     for name, value in (
-        ("_descriptor", descriptor),
+        ("_descriptor", _descriptor_of(view)),
         ("_key", array_key(type_, device.ordinal)),
         ("_owner", owner),
         ("_type", type_),
@@ -230,6 +226,13 @@ def _wrap(view: interface.View, dtype: Any, device: Device, owner: Any) -> array
     ):
         object.__setattr__(made, name, value)
     return made
+
+
+def _descriptor_of(view: interface.View) -> bytes:
+    try:
+        return view.descriptor()
+    except interface.Mismatch as error:
+        raise ValueError("wanted an array of %s, got %s" % (view.element, error)) from None
 
 
 def _extents(shape: Any) -> tuple[int, ...]:
@@ -251,6 +254,7 @@ def empty(shape: Any, dtype: Any = float, device: Any = None) -> array:
 
     element, extents, gpu = abi_type(dtype), _extents(shape), context.get_device(device)
     view = interface.View(0, extents, interface.contiguous_strides(extents, element.size), element)
+    _descriptor_of(view)  # refuses what a kernel cannot address before any memory is taken
     size = element.size
     for extent in extents:
         size *= extent
@@ -344,14 +348,15 @@ def copy(dest: Any, src: Any) -> None:
     from . import memory
 
     dest = asarray(dest)
+    to = dest._alive()
     if hasattr(src, "__cuda_array_interface__"):
         source = src if isinstance(src, array) else asarray(src, dest.dtype)
         _check_same(dest, source.shape, source._type.element)
-        memory.copy(dest.device, dest._alive(), source._alive())
+        memory.copy(dest.device, to, source._alive())
         return
     encoded, shape, _ = host.encode(src, dest.dtype)
     _check_same(dest, shape, dest._type.element)
-    memory.upload(dest.device, dest._alive(), encoded)
+    memory.upload(dest.device, to, encoded)
 
 
 def _check_same(dest: array, shape: tuple[int, ...], element: abi.Type) -> None:

@@ -15,6 +15,7 @@ from .values import Mat, Vec, class_of, describe
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
 _KINDS = dict([("?", "bool"), *[(c, "int") for c in "bhilqn"], *[(c, "uint") for c in "BHILQN"]])
@@ -47,17 +48,23 @@ def _encode_sequence(data: Any, dtype: object) -> tuple[Any, tuple[int, ...], ob
 
 def _infer(data: Any) -> object:
     """dtype of a nested list by its innermost items."""
-    while isinstance(data, (list, tuple)) and not isinstance(data, (Vec, Mat)) and data:
-        if not isinstance(data[0], (list, tuple)):
-            break
-        data = data[0] if isinstance(data[0], (Vec, Mat)) else list(chain.from_iterable(data))
-    if isinstance(data, (Vec, Mat)) or (data and hasattr(data[0], "_kb_struct_")):
-        return type(data) if isinstance(data, (Vec, Mat)) else type(data[0])
-    kinds = {type(item) for item in data}
+    items = list(_leaves(data))
+    first = items[0] if items else None
+    if isinstance(first, (Vec, Mat)) or hasattr(first, "_kb_struct_"):
+        return type(first)
+    kinds = {type(item) for item in items}
     for wanted in (bool, int, float):
         if kinds and kinds <= ({int, float} if wanted is float else {wanted}):
             return class_of(abi_type(wanted))
     raise TypeError("cannot tell the element type of %s: say array(…, dtype=…)" % describe(data))
+
+
+def _leaves(data: Any) -> Iterator[Any]:
+    for item in data:
+        if isinstance(item, (list, tuple)) and not isinstance(item, (Vec, Mat)):
+            yield from _leaves(item)
+        else:
+            yield item
 
 
 def _shape(data: Any, element: abi.Type) -> tuple[int, ...]:

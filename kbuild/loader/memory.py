@@ -64,6 +64,8 @@ def fill(device: context.Device, ptr: int, value: int, size: int) -> None:
 
 def upload(device: context.Device, view: View, data: Any) -> None:
     """Copies contiguous host bytes (any buffer) into a device array, run by run."""
+    if 0 in view.shape:
+        return
     address, keep = _address(memoryview(data).cast("B"))
     with device.current():
         for offset, position, size in runs(view):

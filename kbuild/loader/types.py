@@ -133,7 +133,7 @@ def _check_option(name: str, value: object) -> None:
     if wanted is None:
         raise TypeError("@kernel has no option %r%s" % (name, did_you_mean(name, _KERNEL_OPTIONS)))
     if type(value) is not wanted:
-        raise TypeError("@kernel: %s wants a %s, not %r" % (name, wanted.__name__, value))
+        raise TypeError("@kernel: %s wants %s, not %r" % (name, wanted.__name__, value))
     if name == "block_dim" and not 1 <= value <= 1024:  # type: ignore[operator]
         raise TypeError("@kernel: block_dim is 1 to 1024 threads, not %r" % value)
 

@@ -1,0 +1,82 @@
+"""Other libraries' arrays as arguments of a launch."""
+
+from __future__ import annotations
+
+import struct
+from typing import Any
+
+import pytest
+
+from kbuild.loader import array as arrays
+from kbuild.loader.errors import DriverError, LaunchError
+from kbuild.loader.values import float32, vec3
+from tests.helpers.fake_cuda import FakeCuda, make_bundle
+
+
+class Tensor:
+    """Device memory with the interface and nothing else."""
+
+    def __init__(self, shape: tuple[int, ...], ptr: int, **described: Any) -> None:
+        self.__cuda_array_interface__ = {"shape": shape, "typestr": "<f4", "data": (ptr, False), "version": 3, **described}
+
+
+def descriptor(cuda: FakeCuda) -> tuple[int, ...]:
+    return struct.unpack_from("<Qii", bytes(cuda.records[-1].bytes), 8)
+
+
+@pytest.mark.parametrize("spelling", ["float32", "vec3[float32]", "mat2x2[float32]"])
+def test_numbers_stand_for_elements(cuda: FakeCuda, spelling: str) -> None:
+    kernel = make_bundle([("a", f"array1[{spelling}]")])["p.kernels:k"]
+    block = arrays.zeros(40, float32)
+    shapes = {"float32": ((10,), 4), "vec3[float32]": ((10, 3), 12), "mat2x2[float32]": ((10, 2, 2), 16)}
+    shape, stride = shapes[spelling]
+    for _ in range(2):
+        kernel.launch(1, (Tensor(shape, block.ptr),))
+        assert descriptor(cuda) == (block.ptr, 10, stride)
+
+
+def test_strides_are_honoured(cuda: FakeCuda) -> None:
+    kernel = make_bundle([("a", "array1[vec3[float32]]")])["p.kernels:k"]
+    block = arrays.zeros(40, float32)
+    kernel.launch(1, (Tensor((5, 3), block.ptr, strides=(32, 4)),))
+    assert descriptor(cuda) == (block.ptr, 5, 32)
+
+
+def test_our_own_numbers_stand_for_vectors_too(cuda: FakeCuda) -> None:
+    kernel = make_bundle([("a", "array1[vec3[float32]]")])["p.kernels:k"]
+    numbers = arrays.zeros((5, 3))
+    for array in (arrays.zeros(5, vec3), numbers, numbers):
+        kernel.launch(1, (array,))
+        assert descriptor(cuda) == (array.ptr, 5, 12)
+
+
+def test_an_empty_foreign_array(cuda: FakeCuda) -> None:
+    kernel = make_bundle([("a", "array1[float32]")])["p.kernels:k"]
+    kernel.launch(1, (Tensor((0,), 0),))
+    assert descriptor(cuda) == (0, 0, 4)
+
+
+def test_the_producers_stream_is_waited_for(cuda: FakeCuda) -> None:
+    kernel = make_bundle([("a", "array1[float32]")])["p.kernels:k"]
+    block = arrays.zeros(4)
+    waiting = ["cuEventCreate", "cuEventRecord", "cuStreamWaitEvent", "cuEventDestroy_v2"]
+    for stream, ours, waits in ((None, None, False), (1, None, False), (7, 7, False), (7, None, True), (1, 7, True)):
+        before = len(cuda.calls)
+        kernel.launch(1, (Tensor((4,), block.ptr, stream=stream),), stream=ours)
+        assert [c for c in cuda.calls[before:] if c in waiting] == (waiting if waits else [])
+        assert cuda.calls[-1] == "cuLaunchKernelEx"
+
+
+def test_a_foreign_array_on_another_gpu(two_gpus: FakeCuda) -> None:
+    kernel = make_bundle([("a", "array1[float32]")])["p.kernels:k"]
+    there = arrays.zeros(4, device=1)
+    kernel.launch(1, (Tensor((4,), there.ptr),))
+    assert two_gpus.records[-1].function
+    with pytest.raises(LaunchError, match="parameter a: the array is on cuda:1, but the launch is on cuda:0"):
+        kernel.launch(1, (Tensor((4,), there.ptr),), device=0)
+
+
+def test_an_address_of_the_host(cuda: FakeCuda) -> None:
+    kernel = make_bundle([("a", "array1[float32]")])["p.kernels:k"]
+    with pytest.raises(DriverError, match="address 0x40"):
+        kernel.launch(1, (Tensor((4,), 64),))
