@@ -74,10 +74,10 @@ def _resolve(name: str) -> object:
     raise AttributeError("module %r has no attribute %r" % (__name__, name))
 
 
-def _names(table: str) -> object:
+def _names(table: str) -> frozenset[str]:
     """The public names of a table of the loader."""
     module = _module(table)
-    return module.TABLE if table == "loader.builtins" else module.__all__  # type: ignore[attr-defined]
+    return frozenset(getattr(module, "TABLE", None) or module.__all__)  # type: ignore[attr-defined]
 
 
 def _module(name: str) -> object:
@@ -86,4 +86,4 @@ def _module(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    return sorted([*_HOME_OF, *_names("loader.values"), *_names("loader.builtins")])  # type: ignore[misc]
+    return sorted([*_HOME_OF, *_names("loader.values"), *_names("loader.builtins")])

@@ -188,7 +188,8 @@ class ExpressionEmitter:
 
     def convert(self, operand: Expr, type: Type) -> str:
         source = operand.type
-        assert isinstance(source, Scalar) and isinstance(type, Scalar)
+        assert isinstance(source, Scalar)
+        assert isinstance(type, Scalar)
         self.unit.type_name(type)
         text = self.text(operand)
         if source == FLOAT16:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from kbuild.codegen.declarations import declared_in_place
@@ -15,9 +16,11 @@ from kbuild.ir.traverse import walk
 from kbuild.ir.types import Scalar
 
 if TYPE_CHECKING:
+    from typing import Protocol
+
     from kbuild.codegen.expressions import Unit as UnitParts
 
-    class Unit(UnitParts):
+    class Unit(UnitParts, Protocol):
         """What functions ask of the unit."""
 
         names: Names
@@ -182,11 +185,13 @@ class FunctionEmitter:
         for local, (_, expr) in zip((start, stop, step), parts, strict=True):
             self.line(f"const {kind} {local} = {self.expressions.bare(expr)};", indent, stmt)
         trips, trip = self.names.fresh("trips"), self.names.fresh("trip")
-        up = (
-            f"({step} > 0 && {start} < {stop} ? (({unsigned}){stop} - ({unsigned}){start} - 1) / ({unsigned}){step} + 1"
-        )
-        down = f"{step} < 0 && {start} > {stop} ? (({unsigned}){start} - ({unsigned}){stop} - 1) / (0 - ({unsigned}){step}) + 1"
-        self.line(f"const {unsigned} {trips} = {up} : {down} : 0);", indent, stmt)
+        first, last = f"({unsigned}){start}", f"({unsigned}){stop}"
+        rising = f"({start} < {stop} ? ({last} - {first} - 1) / ({unsigned}){step} + 1 : 0)"
+        falling = f"({start} > {stop} ? ({first} - {last} - 1) / (0 - ({unsigned}){step}) + 1 : 0)"
+        count = f"{step} > 0 ? {rising} : {step} < 0 ? {falling} : 0"
+        if isinstance(stmt.step, Const):
+            count = rising if stmt.step.value > 0 else falling
+        self.line(f"const {unsigned} {trips} = {count};", indent, stmt)
         self.line(f"for ({unsigned} {trip} = 0; {trip} < {trips}; ++{trip}) {{", indent, stmt)
         value = f"({kind})(({unsigned}){start} + {trip} * ({unsigned}){step})"
         self.line(f"const {kind} {name} = {value};", indent + "    ", stmt)
@@ -204,5 +209,6 @@ def constant_trips(stmt: nodes.For) -> int | None:
 
 def _stays_inside(stmt: nodes.For) -> bool:
     """The counter of a loop over constants does not overflow in its last step."""
-    assert isinstance(stmt.stop, Const) and isinstance(stmt.step, Const)
+    assert isinstance(stmt.stop, Const)
+    assert isinstance(stmt.step, Const)
     return abs(int(stmt.stop.value)) + abs(int(stmt.step.value)) < 1 << 7

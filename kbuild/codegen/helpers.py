@@ -15,16 +15,27 @@ INLINE = "__device__ __forceinline__"
 # Text of a result's element from the texts of the parameters' elements.
 Element = Callable[..., str]
 
-HALF = """\
-struct kb_half { unsigned short bits; };
-__device__ __forceinline__ float kb_float(kb_half x) { float y; asm("cvt.f32.f16 %0, %1;" : "=f"(y) : "h"(x.bits)); return y; }
-__device__ __forceinline__ kb_half kb_to_half(float x) { kb_half y; asm("cvt.rn.f16.f32 %0, %1;" : "=h"(y.bits) : "f"(x)); return y; }
-__device__ __forceinline__ kb_half kb_to_half(double x) { kb_half y; asm("cvt.rn.f16.f64 %0, %1;" : "=h"(y.bits) : "d"(x)); return y; }
-__device__ __forceinline__ kb_half kb_to_half(int x) { kb_half y; asm("cvt.rn.f16.s32 %0, %1;" : "=h"(y.bits) : "r"(x)); return y; }
-__device__ __forceinline__ kb_half kb_to_half(unsigned int x) { kb_half y; asm("cvt.rn.f16.u32 %0, %1;" : "=h"(y.bits) : "r"(x)); return y; }
-__device__ __forceinline__ kb_half kb_to_half(long long x) { kb_half y; asm("cvt.rn.f16.s64 %0, %1;" : "=h"(y.bits) : "l"(x)); return y; }
-__device__ __forceinline__ kb_half kb_to_half(unsigned long long x) { kb_half y; asm("cvt.rn.f16.u64 %0, %1;" : "=h"(y.bits) : "l"(x)); return y; }
-"""
+# PTX conversions to half: C type, PTX type, letter of the asm constraint.
+_TO_HALF = (
+    ("float", "f32", "f"),
+    ("double", "f64", "d"),
+    ("int", "s32", "r"),
+    ("unsigned int", "u32", "r"),
+    ("long long", "s64", "l"),
+    ("unsigned long long", "u64", "l"),
+)
+
+
+def half() -> str:
+    """float16 without a header: its bits, and conversions that round once."""
+    to_half = "".join(
+        f"{INLINE} kb_half kb_to_half({c} x) {{ "
+        f'kb_half y; asm("cvt.rn.f16.{ptx} %0, %1;" : "=h"(y.bits) : "{letter}"(x)); return y; }}\n'
+        for c, ptx, letter in _TO_HALF
+    )
+    to_float = 'float y; asm("cvt.f32.f16 %0, %1;" : "=f"(y) : "h"(x.bits)); return y;'
+    struct = "struct kb_half { unsigned short bits; };\n"
+    return f"{struct}{INLINE} float kb_float(kb_half x) {{ {to_float} }}\n{to_half}"
 
 
 def integer(op: str, type: Scalar) -> str:

@@ -66,7 +66,7 @@ class UnitEmitter:
         match type:
             case Scalar():
                 if helpers.needs_half(type):
-                    self.parts.setdefault(("half",), helpers.HALF)
+                    self.parts.setdefault(("half",), helpers.half())
                 return SCALAR_NAMES[type.spelling]
             case Vector() | Matrix():
                 return self._composite(type)

@@ -1,4 +1,4 @@
-"""Scalar mathematics. Spellings are CUDA's built-in functions, except where kbuild defines the meaning itself (`kb_…`)."""
+"""Scalar mathematics. Spellings are CUDA's own functions, and `kb_…` where kbuild defines the meaning itself."""
 
 from __future__ import annotations
 

@@ -14,8 +14,9 @@ N = TypeVar("N", bound=Node)
 
 
 @cache
-def _node_fields(kind: type) -> tuple[str, ...]:
-    """Names of the fields that hold nodes or tuples of nodes."""
+def _node_fields(name: str) -> tuple[str, ...]:
+    """Names of a node class's fields that hold nodes or tuples of nodes."""
+    kind = getattr(nodes, name)
     apart = {"span", "type", "symbol", "callee", "op", "field", "axis", "ndim", "index", "name"}
     if kind is nodes.Const:
         apart = apart | {"value"}
@@ -24,7 +25,7 @@ def _node_fields(kind: type) -> tuple[str, ...]:
 
 def children(node: Node) -> Iterator[Node]:
     """Direct sub-nodes in order of evaluation; a callee's body is not a child."""
-    for name in _node_fields(type(node)):
+    for name in _node_fields(type(node).__name__):
         value = getattr(node, name)
         if isinstance(value, tuple):
             yield from value
@@ -62,7 +63,7 @@ def callees(function: Function) -> list[Function]:
 def rewrite(root: N, change: Callable[[Node], Node]) -> N:
     """The tree with `change` applied to every node, children first; unchanged nodes are kept, not copied."""
     updates: dict[str, Any] = {}
-    for name in _node_fields(type(root)):
+    for name in _node_fields(type(root).__name__):
         old = getattr(root, name)
         if isinstance(old, tuple):
             new: Any = tuple(rewrite(child, change) for child in old)

@@ -15,7 +15,7 @@ MISSING = object()
 
 
 def annotation_value(function: FunctionType, name: str) -> Any:
-    """The object that annotates a parameter (or `return`), strings evaluated; MISSING without one. May raise anything."""
+    """The object that annotates a parameter, strings evaluated; MISSING without one. May raise anything."""
     annotation = function.__annotations__.get(name, MISSING)
     if isinstance(annotation, str):
         closure = {

@@ -1,5 +1,5 @@
-"""Loops. Bounds of a `range` are evaluated once; its counter is never visible to the program, which may do with the loop
-variable what Python allows: assign it in the body, read it afterwards."""
+"""Loops. Bounds of a `range` are evaluated once. Its counter is never visible to the program, which may do with the
+loop variable what Python allows: assign it in the body, read it afterwards."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What an expression of the source lowers to: typed IR, a number that has no type yet, several values, or a static thing.
+"""What an expression of the source lowers to: typed IR, a number that has no type yet, several values, a static thing.
 
-An untyped number comes from a literal or a captured Python number. It keeps Python's exact value until its context gives
-it a type: then it must fit.
+An untyped number comes from a literal or a captured Python number. It keeps Python's exact value until its context
+gives it a type: then it must fit.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from kbuild.ir.types import (
     is_number,
 )
 from kbuild.lang.context import Context, conversion_help
-from kbuild.lang.operands import FOLD, Operand, Untyped, describe
+from kbuild.lang.operands import FOLD, Operand, Untyped, default_type, describe
 
 BINARY: dict[type[ast.operator], tuple[str, str]] = {
     ast.Add: ("add", "+"),
@@ -187,10 +187,9 @@ def compare(ctx: Context, op: str, left: Operand, right: Operand, node: ast.AST)
 def unify(ctx: Context, operands: list[Operand], node: ast.AST, what: str) -> list[Expr]:
     """Operands at one type: that of the first that has one."""
     typed = [ctx.typed(o, node) for o in operands if not isinstance(o, Untyped)]
-    if not typed:
-        floats = any(isinstance(o, Untyped) and isinstance(o.value, float) for o in operands)
-        return [ctx.typed(Untyped(float(o.value) if floats else o.value, o.span), node) for o in operands]  # type: ignore[union-attr]
-    wanted = typed[0].type
+    numbers = [o.value for o in operands if isinstance(o, Untyped)]
+    floats = [number for number in numbers if isinstance(number, float)]
+    wanted = typed[0].type if typed else default_type((floats or numbers)[0])
     for other in typed[1:]:
         if other.type != wanted:
             ctx.refuse("KB120", f"{what} of {wanted} and {other.type}", node, conversion_help(other.type, wanted))

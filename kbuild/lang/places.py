@@ -9,6 +9,7 @@ from kbuild.ir import nodes
 from kbuild.ir.nodes import Const, Expr, Read
 from kbuild.ir.traverse import root_of
 from kbuild.ir.types import INT32, Array, Matrix, Struct, Vector, field_of, is_integer
+from kbuild.ir.verify import component_type
 from kbuild.lang.context import Context
 from kbuild.lang.operands import Operand, Pack, Untyped, describe
 
@@ -73,9 +74,8 @@ def _component(ctx: Context, base: Expr, indices: list[Operand], extents: list[i
         ctx.refuse("KB140", f"{len(indices)} indices for {base.type}", node)
     pairs = zip(indices, extents, strict=False)
     typed = tuple(_bounded(ctx, operand, extent, node) for operand, extent in pairs)
-    type = base.type.element  # type: ignore[union-attr]
-    if isinstance(base.type, Matrix) and len(indices) == 1:
-        type = Vector(base.type.columns, base.type.element)
+    type = component_type(base.type, len(indices))
+    assert type is not None  # the caller knows that base is a vector or a matrix
     return nodes.Component(base, typed, type, ctx.span(node))
 
 

@@ -1,8 +1,8 @@
 """What the names in a kernel stand for, outside the kernel.
 
 A name is local when the function assigns it; otherwise it is looked up, like Python would, in the closure, the module
-and the built-ins. `resolve` follows attributes as well (`cfg.FLAG`, `Mode.FAST`, `math.pi`), and gives the path by which
-`loader.identity` finds the value again on the target.
+and the built-ins. `resolve` follows attributes as well (`cfg.FLAG`, `Mode.FAST`, `math.pi`), and gives the path by
+which `loader.identity` finds the value again on the target.
 """
 
 from __future__ import annotations

@@ -14,6 +14,10 @@ Runs on Python 3.8 with the standard library, on the way of every start: no data
 
 from __future__ import annotations
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
 MAX_ARRAY_DIMENSIONS = 4
 
 
@@ -169,7 +173,7 @@ def _is_count(text: str) -> bool:
     return 0 < len(text) <= 4 and text.isascii() and text.isdigit() and text[0] != "0"
 
 
-def parse_structs(rows: dict[str, dict]) -> dict[str, Struct]:
+def parse_structs(rows: dict[str, Any]) -> dict[str, Struct]:
     """The manifest's struct table as types, laid out again and held against the offsets written there.
 
     Raises ValueError for a cycle, an unknown type, or a layout that is not the one this module defines.

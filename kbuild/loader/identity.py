@@ -14,7 +14,6 @@ and compares digests. Both use this module, so what counts as equal has one defi
 from __future__ import annotations
 
 import hashlib
-import json
 import struct
 import sys
 
@@ -43,8 +42,7 @@ def digest(plan: list[str], values: list[Any]) -> str:
             encoded.append([path, encode(value)])
         except CaptureError as error:
             raise CaptureError("%s: %s" % (path, error)) from None
-    text = json.dumps(encoded, separators=(",", ":"), ensure_ascii=True)
-    return hashlib.sha256(text.encode()).hexdigest()
+    return hashlib.sha256(ascii(encoded).encode()).hexdigest()
 
 
 def evaluate(function: FunctionType, plan: list[str]) -> list[Any]:
@@ -93,7 +91,7 @@ def default_of(function: Any, name: str) -> Any:
 
 
 def encode(value: Any) -> list[Any]:
-    """A value as JSON data, injective over type and value. Raises CaptureError."""
+    """A value as nested lists of texts, injective over type and value. Raises CaptureError."""
     kind = type(value)
     if value is None or kind is bool or kind is str:
         return [kind.__name__, value]

@@ -118,7 +118,7 @@ def _matching(bundle: Bundle, name: str, definition: dict[str, Any], kernel: Ker
     """Index of the instance whose captured values are those of the live function."""
     plan = definition["plan"]
     try:
-        values = identity.evaluate(kernel.function, plan)  # type: ignore[arg-type]
+        values = identity.evaluate(kernel.function, plan)
         wanted = identity.digest(plan, values)
     except identity.CaptureError as error:
         raise LaunchError("%s: %s" % (name, error)) from None

@@ -49,6 +49,7 @@ __all__ = (
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from types import FunctionType
     from typing import Any
 
 on_declare: Callable[[Kernel], None] | None = None  # a build sets it, to see the kernels of the modules it imports
@@ -64,7 +65,7 @@ class Function:
     def __init__(self, function: Callable[..., Any]) -> None:
         if not hasattr(function, "__code__"):
             raise TypeError("@%s wants a function, not %r" % (type(self).__name__.lower(), function))
-        self.function = function
+        self.function: FunctionType = function  # type: ignore[assignment]
         self.module: str = function.__module__
         self.qualname: str = function.__qualname__
         self.name = "%s:%s" % (self.module, self.qualname)

@@ -53,7 +53,8 @@ class Scanner:
         return lowered_from_json(self._ask({"do": "lower", "units": list(units)}))
 
     def _ask(self, message: dict[str, Any]) -> dict[str, Any]:
-        assert self._process.stdin is not None and self._process.stdout is not None
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
         try:
             self._process.stdin.write(json.dumps(message) + "\n")
             self._process.stdin.flush()

@@ -67,7 +67,9 @@ def _cure(error: BaseException) -> str:
 class _Mock(ModuleType):
     """Stands for a module that is not installed: any attribute, any call."""
 
-    __path__: list[str] = []
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.__path__ = []
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):

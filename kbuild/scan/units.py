@@ -70,7 +70,8 @@ def _instances(name: str, made: list[tuple[runtime.Kernel, Reach]], report: Repo
 
 def _row(kernel: runtime.Kernel, one: Reach, name: str, digest: str) -> ScannedKernel:
     entry = f"{identifier(kernel.function.__name__)}_{hashlib.sha256(name.encode()).hexdigest()[:8]}"
-    block_dim = int(kernel.options.get("block_dim") or _DEFAULT_BLOCK_DIM)
+    block_dim = kernel.options.get("block_dim", _DEFAULT_BLOCK_DIM)
+    assert isinstance(block_dim, int)
     values = identity.describe(one.values)
     return ScannedKernel(name, kernel.name, entry, block_dim, one.plan, digest, values, sorted(set(one.paths)))
 
