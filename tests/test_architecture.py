@@ -25,8 +25,7 @@ MAX_LINES = 1000
 
 PASSES = {"ir", "intrinsics", "targets", "errors"}
 SCAN = {"lang", "autodiff", "audit", "codegen", "ir", "intrinsics", "config", "targets", "loader", "errors"}
-PARTS = SCAN | {"scan", "sim", "nvrtc", "bundle", "_version"}  # what the pipeline is put together from
-PIPELINE = PARTS | {"units", "packing"}
+PIPELINE = SCAN | {"scan", "sim", "nvrtc", "bundle", "_version"}
 EVERYTHING = PIPELINE | {"pipeline", "jit", "warp"}
 
 ROOMS: dict[str, set[str]] = {
@@ -46,8 +45,6 @@ ROOMS: dict[str, set[str]] = {
     "nvrtc": {"config", "targets", "loader", "errors"},
     "bundle": {"loader", "targets", "errors"},
     "scan": SCAN,
-    "units": PARTS,
-    "packing": PARTS | {"units"},
     "pipeline": PIPELINE,
     "jit": PIPELINE | {"pipeline"},
     "warp": {"loader", "lang"},

@@ -14,6 +14,8 @@ import pytest
 
 import kbuild as kb
 
+annotation = kb.array
+
 
 class HostArray:
     """A row-major array of Python objects, indexed like a kernel indexes."""
@@ -39,8 +41,10 @@ class HostArray:
         return list(self.items)
 
 
-def array(data: Any, dtype: Any) -> HostArray:
-    """One axis for every level of lists; tuples become vectors of `dtype`."""
+def array(data: Any = None, dtype: Any = None) -> Any:
+    """One axis for every level of lists; tuples become vectors of `dtype`. Without data an annotation, as ever."""
+    if data is None:
+        return annotation(dtype=dtype)
     shape, items = [len(data)], list(data)
     while isinstance(items[0], list):
         shape.append(len(items[0]))
