@@ -340,6 +340,8 @@ def asarray(data: Any, dtype: Any = None) -> array:
     except interface.Mismatch as error:
         raise TypeError("wanted an array of %s, got %s" % (abi_type(dtype), error)) from None
     gpu = context.device_of(view.ptr) if view.ptr else context.get_device()
+    if view.stream is not None and view.stream > 1:  # 1 is the default stream, on which copies run
+        context.wait_for_stream(gpu, view.stream, 0)
     return _wrap(view, dtype, gpu, data)
 
 

@@ -138,9 +138,13 @@ class Bundle:
     def _no_code(self, name: str, device: context.Device, rows: list[Row], reasons: list[tuple[int, str]]) -> str:
         lines = ["%s: nothing in %s runs on %s" % (name, self, describe_device(device))]
         lines += ["  %s (%s): %s" % (rows[i]["target"], rows[i]["toolchain"], reason) for i, reason in reasons]
-        targets = [*self.manifest["targets"], "sm_%d%d" % (device.major, device.minor)]
-        listed = ", ".join('"%s"' % target for target in targets)
-        lines.append("  help: rebuild the package with [tool.kbuild] targets = [%s]" % listed)
+        arch = "sm_%d%d" % (device.major, device.minor)
+        cure = "rebuild the package with"
+        if any(row["arch"] == arch for row in rows):  # the GPU was thought of, so it is the driver's age
+            arch += "@%d.%d" % device.driver
+            cure = "update the driver, or rebuild the package for it:"
+        listed = ", ".join('"%s"' % target for target in [*self.manifest["targets"], arch])
+        lines.append("  help: %s [tool.kbuild] targets = [%s]" % (cure, listed))
         if any(row["kind"] == "ptx" for row in rows) and not self.allow_ptx:
             lines.append(
                 "  help: or allow its PTX to be compiled here: loader.open(…, allow_ptx=True), KBUILD_ALLOW_PTX=1"

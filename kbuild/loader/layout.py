@@ -120,17 +120,22 @@ def _struct_type(cls: type) -> abi.Struct:
 
 
 def _field_type(cls: type, name: str, field: str) -> abi.Type:
-    annotation = _annotations(cls)[field]
-    if isinstance(annotation, str):
-        try:
-            annotation = eval(annotation, vars(sys.modules[cls.__module__]))
-        except Exception as error:
-            message = "field %r of struct %s: cannot evaluate its annotation %r: %s"
-            raise TypeError(message % (field, name, annotation, error)) from error
     try:
-        return abi_type(annotation)
+        return abi_type(_evaluated(cls, field))
     except TypeError as error:
         raise TypeError("field %r of struct %s: %s" % (field, name, error)) from None
+
+
+def _evaluated(cls: type, field: str) -> object:
+    """A field's annotation; a text stands for what it means in the globals of the class's module."""
+    annotation = _annotations(cls)[field]
+    for _ in range(2):  # `from __future__ import annotations` makes a text of a text
+        if isinstance(annotation, str):
+            try:
+                annotation = eval(annotation, vars(sys.modules[cls.__module__]))
+            except Exception as error:
+                raise TypeError("cannot evaluate its annotation %r: %s" % (annotation, error)) from error
+    return annotation
 
 
 def _struct_init(self: object, **fields: object) -> None:
@@ -145,10 +150,7 @@ def _zero(cls: type, field: abi.Field) -> object:
     if isinstance(field.type, abi.Array):
         return None
     if isinstance(field.type, abi.Struct):
-        annotation = _annotations(cls)[field.name]
-        if isinstance(annotation, str):
-            annotation = eval(annotation, vars(sys.modules[cls.__module__]))
-        return annotation()
+        return _evaluated(cls, field.name)()  # type: ignore[operator]
     return class_of(field.type)()  # type: ignore[operator]
 
 

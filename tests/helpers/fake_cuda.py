@@ -8,10 +8,15 @@ import os
 import subprocess
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Dict, List, Optional, Sequence, Tuple, Type
+from typing import TYPE_CHECKING, Any
 
 from kbuild.loader import abi, context, driver, format, schema
 from kbuild.loader.bundle import Bundle, from_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    Parameters = Sequence[tuple[str, str]]
 
 SOURCE = Path(__file__).parents[1] / "loader" / "fake_cuda.c"
 NO_CAPTURES = hashlib.sha256(b"[]").hexdigest()
@@ -57,7 +62,7 @@ class FakeCuda:
         return self
 
     def __exit__(
-        self, kind: Optional[Type[BaseException]], error: Optional[BaseException], trace: Optional[TracebackType]
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         driver.LIBRARIES = self._known
         self._forget()
@@ -76,12 +81,12 @@ class FakeCuda:
         self.library.fake_fail(call.encode(), code, times)
 
     @property
-    def calls(self) -> List[str]:
+    def calls(self) -> list[str]:
         """Names of the calls since `reset`, in order."""
         return self.library.fake_calls().decode().split()
 
     @property
-    def records(self) -> List[Record]:
+    def records(self) -> list[Record]:
         """The launches since `reset`."""
         return [self.library.fake_record(i).contents for i in range(self.library.fake_record_count())]
 
@@ -90,22 +95,21 @@ class FakeCuda:
         return int(self.library.fake_live_allocations())
 
 
-Parameters = Sequence[Tuple[str, str]]
-
-
-def kernel_rows(name: str, parameters: Parameters, ndim: int, structs: Dict[str, Any], block_dim: int) -> Dict[str, Any]:
+def kernel_rows(
+    name: str, parameters: Parameters, ndim: int, structs: dict[str, Any], block_dim: int
+) -> dict[str, Any]:
     """A kernel's row of the manifest."""
     types = [abi.parse(spelling, abi.parse_structs(structs)) for _, spelling in parameters]
     offsets, size = schema.layout(ndim, types)
     rows = [
-        {"name": parameter, "type": spelling, "offset": offset, "size": type.size}
-        for (parameter, spelling), offset, type in zip(parameters, offsets, types)
+        {"name": parameter, "type": spelling, "offset": offsets[i], "size": types[i].size}
+        for i, (parameter, spelling) in enumerate(parameters)
     ]
     entry = name.partition(":")[2].replace(".", "_").replace("<", "_").replace(">", "_").partition("[")[0] + "_00000000"
     return {"name": name, "entry": entry, "ndim": ndim, "block_dim": block_dim, "parameters": rows, "size": size}
 
 
-def code(kernels: Sequence[Dict[str, Any]], status: int = 0) -> bytes:
+def code(kernels: Sequence[dict[str, Any]], status: int = 0) -> bytes:
     """A module image for the fake driver; loading it answers `status`."""
     lines = ["FAKE %d" % status]
     for kernel in kernels:
@@ -115,7 +119,7 @@ def code(kernels: Sequence[Dict[str, Any]], status: int = 0) -> bytes:
     return ("\n".join(lines) + "\n").encode()
 
 
-def cubin_row(target: str, kernels: Sequence[int], blob: int, **changes: Any) -> Dict[str, Any]:
+def cubin_row(target: str, kernels: Sequence[int], blob: int, **changes: Any) -> dict[str, Any]:
     """A cubin's row of the manifest."""
     row = {
         "target": target,
@@ -132,7 +136,7 @@ def cubin_row(target: str, kernels: Sequence[int], blob: int, **changes: Any) ->
     return dict(row, **changes)
 
 
-def make_manifest(kernels: List[Dict[str, Any]], cubins: List[Dict[str, Any]], **changes: Any) -> Dict[str, Any]:
+def make_manifest(kernels: list[dict[str, Any]], cubins: list[dict[str, Any]], **changes: Any) -> dict[str, Any]:
     """A manifest in which every kernel is a definition without captures."""
     manifest = {
         "format": 1,
@@ -158,7 +162,7 @@ def bundle_bytes(
     name: str = "p.kernels:k",
     ndim: int = 1,
     block_dim: int = 256,
-    structs: Optional[Dict[str, Any]] = None,
+    structs: dict[str, Any] | None = None,
     **changes: Any,
 ) -> bytes:
     """A bundle of one kernel for sm_90."""

@@ -67,16 +67,17 @@ def test_lists(cuda: FakeCuda, data: Any, dtype: Any, shape: tuple[int, ...], sp
 
 def _as_classes(data: Any, listed: Any) -> Any:
     """The data with tuples where the array gives vectors, which compare as tuples."""
-    return [_as_classes(d, x) if isinstance(x, list) else type(x)(d) for d, x in zip(data, listed)]
+    return [_as_classes(d, x) if isinstance(x, list) else type(x)(d) for d, x in zip(data, listed, strict=True)]
 
 
 def test_structs_come_back(cuda: FakeCuda) -> None:
     particles = [Particle(mass=1.0, at=vec3(1, 2, 3), tag=7), Particle(mass=2.0)]  # type: ignore[call-arg]
     back = array(particles).tolist()
     assert [vars(p) for p in back] == [vars(p) for p in particles]
-    assert array([{"mass": 1, "at": (1, 2, 3), "tag": 7}, (2, (0, 0, 0), 0)], dtype=Particle).tobytes() == array(
-        particles
-    ).tobytes()
+    assert (
+        array([{"mass": 1, "at": (1, 2, 3), "tag": 7}, (2, (0, 0, 0), 0)], dtype=Particle).tobytes()
+        == array(particles).tobytes()
+    )
     points = arrays.zeros(4, vec3)
     (cloud,) = array([Cloud(points=points, count=4)]).tolist()  # type: ignore[call-arg]
     assert (cloud.points.ptr, cloud.points.shape, cloud.count) == (points.ptr, (4,), 4)
@@ -150,7 +151,9 @@ def test_other_buffers(cuda: FakeCuda) -> None:
 @with_cuda
 @given(st.lists(st.integers(0, 4), min_size=1, max_size=4), st.data())
 def test_any_shape_comes_back(cuda: FakeCuda, shape: list[int], data: st.DataObject) -> None:
-    source = np.array(data.draw(st.lists(st.integers(-9, 9), min_size=math.prod(shape), max_size=math.prod(shape))), np.int32)
+    source = np.array(
+        data.draw(st.lists(st.integers(-9, 9), min_size=math.prod(shape), max_size=math.prod(shape))), np.int32
+    )
     source = source.reshape(shape)
     made = array(source)
     assert made.tolist() == source.tolist()
@@ -224,7 +227,11 @@ def test_shapes_refused(cuda: FakeCuda, shape: Any, message: str) -> None:
 def test_no_memory(cuda: FakeCuda) -> None:
     with pytest.raises(DriverError) as caught:
         arrays.empty((2**20, 2**13))
-    for part in ("cuda:0: 34359738368 bytes: cuMemAlloc_v2 failed: CUDA_ERROR_OUT_OF_MEMORY (2)", "MiB are free", "help: free"):
+    for part in (
+        "cuda:0: 34359738368 bytes: cuMemAlloc_v2 failed: CUDA_ERROR_OUT_OF_MEMORY (2)",
+        "MiB are free",
+        "help: free",
+    ):
         assert part in str(caught.value)
 
 
@@ -333,6 +340,12 @@ def test_interface_round_trip(cuda: FakeCuda) -> None:
     copied = array(Foreign(block, shape=(24,), typestr="<f4"))
     assert copied.ptr != block.ptr
     assert copied.tolist() == block.tolist()
+
+
+@pytest.mark.parametrize(("stream", "waits"), [(None, 0), (1, 0), (2, 1), (77, 1)])
+def test_the_producers_stream_is_waited_for(cuda: FakeCuda, stream: int | None, waits: int) -> None:
+    asarray(Foreign(arrays.zeros(4), shape=(4,), typestr="<f4", stream=stream))
+    assert cuda.calls.count("cuStreamWaitEvent") == waits
 
 
 @pytest.mark.parametrize(

@@ -67,7 +67,7 @@ def test_an_ancient_driver(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     subprocess.run(["cc", "-shared", "-o", tmp_path / "old.so", source], check=True)
     monkeypatch.setattr(driver, "LIBRARIES", (str(tmp_path / "old.so"),))
     monkeypatch.setattr(driver, "_driver", None)
-    with pytest.raises(DriverError, match="the CUDA driver has no cu.*: it is too old, 11.4 is needed"):
+    with pytest.raises(DriverError, match=r"the CUDA driver has no cu.*: it is too old, 11.4 is needed"):
         driver.get()
 
 
@@ -88,17 +88,21 @@ def test_devices(two_gpus: FakeCuda) -> None:
     assert (str(second), second.name, second.arch, second.driver) == ("cuda:1", "Fake GPU 1", "sm_90", (13, 0))
     for spec, device in ((None, first), ("cuda", first), (1, second), ("cuda:1", second), (second, second)):
         assert context.get_device(spec) is device
-    with pytest.raises(DriverError, match=r"there is no device 'cuda:2': this machine has <kb.Device cuda:0: Fake GPU 0"):
+    with pytest.raises(
+        DriverError, match=r"there is no device 'cuda:2': this machine has <kb.Device cuda:0: Fake GPU 0"
+    ):
         context.get_device("cuda:2")
     for wrong in ("gpu", True, 1.5, "cuda:one"):
-        with pytest.raises(DriverError, match="a device is 'cuda:0', a number or a kb.Device"):
+        with pytest.raises(DriverError, match=r"a device is 'cuda:0', a number or a kb.Device"):
             context.get_device(wrong)
 
 
 def test_synchronize(two_gpus: FakeCuda) -> None:
     context.synchronize("cuda:1")
     two_gpus.fail("cuCtxSynchronize", 700)
-    with pytest.raises(DriverError, match=r"cuda:0: cuCtxSynchronize failed: CUDA_ERROR_ILLEGAL_ADDRESS \(700\)") as caught:
+    with pytest.raises(
+        DriverError, match=r"cuda:0: cuCtxSynchronize failed: CUDA_ERROR_ILLEGAL_ADDRESS \(700\)"
+    ) as caught:
         context.synchronize()
     assert "compute-sanitizer" in str(caught.value)
 

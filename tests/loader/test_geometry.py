@@ -23,7 +23,12 @@ def index_of(linear: int, header: bytes, ndim: int) -> tuple[int, ...] | None:
         return (linear,)
     d = ndim - 1
     words = struct.unpack("<I%dI%dI%dI%di" % (d, d, d, ndim), header)
-    extent, magic, shift, origin = words[1 : 1 + d], words[1 + d : 1 + 2 * d], words[1 + 2 * d : 1 + 3 * d], words[-ndim:]
+    extent, magic, shift, origin = (
+        words[1 : 1 + d],
+        words[1 + d : 1 + 2 * d],
+        words[1 + 2 * d : 1 + 3 * d],
+        words[-ndim:],
+    )
     index = [0] * ndim
     for axis in range(ndim - 1, 0, -1):
         high = (linear * magic[axis - 1]) >> 32
@@ -46,17 +51,17 @@ def test_every_index_once_in_order(extents: list[int], block_dim: int) -> None:
 @given(st.integers(1, BIG - 1), st.integers(0, BIG - 1))
 def test_division_is_exact(n: int, number: int) -> None:
     magic, shift = geometry.divider(n)
-    for l in (number, number // n * n, number // n * n - 1, BIG - 1):
-        if l >= 0:
-            assert (((l * magic) >> 32) + l) >> shift == l // n
+    for thread in (number, number // n * n, number // n * n - 1, BIG - 1):
+        if thread >= 0:
+            assert (((thread * magic) >> 32) + thread) >> shift == thread // n
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 5, 7, 641, 2**16 - 1, 2**16, 2**16 + 1, 2**30, 2**30 + 1, 2**31 - 1])
 def test_division_at_the_edges(n: int) -> None:
     magic, shift = geometry.divider(n)
     for k in (1, 2, (BIG - 1) // n):
-        for l in (k * n - 1, min(k * n, BIG - 1)):
-            assert (((l * magic) >> 32) + l) >> shift == l // n
+        for thread in (k * n - 1, min(k * n, BIG - 1)):
+            assert (((thread * magic) >> 32) + thread) >> shift == thread // n
 
 
 @given(st.lists(st.integers(1, 2**17), min_size=2, max_size=4), st.data())

@@ -17,7 +17,13 @@ class Tensor:
     """Device memory with the interface and nothing else."""
 
     def __init__(self, shape: tuple[int, ...], ptr: int, **described: Any) -> None:
-        self.__cuda_array_interface__ = {"shape": shape, "typestr": "<f4", "data": (ptr, False), "version": 3, **described}
+        self.__cuda_array_interface__ = {
+            "shape": shape,
+            "typestr": "<f4",
+            "data": (ptr, False),
+            "version": 3,
+            **described,
+        }
 
 
 def descriptor(cuda: FakeCuda) -> tuple[int, ...]:

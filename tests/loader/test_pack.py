@@ -98,12 +98,12 @@ def test_signatures_tell_layouts_apart(type: abi.Type) -> None:
 
 @given(SCALARS, st.data())
 def test_a_number_is_packed_or_refused(type: abi.Scalar, data: st.DataObject) -> None:
-    value = data.draw(st.one_of(st.integers(-(2**70), 2**70), st.floats(), st.booleans(), st.text(max_size=2), st.none()))
+    value = data.draw(
+        st.one_of(st.integers(-(2**70), 2**70), st.floats(), st.booleans(), st.text(max_size=2), st.none())
+    )
     try:
         stored = read_back(type, packed(type, value), 0)
-    except pack.Refused as error:
-        assert error.path == "p"
-        assert error.reason
+    except pack.Refused:
         return
     if type.kind == "float":
         assert stored == round_float(type, float(value)) or stored != stored
@@ -111,7 +111,11 @@ def test_a_number_is_packed_or_refused(type: abi.Scalar, data: st.DataObject) ->
         assert stored == value
 
 
-@pytest.mark.parametrize(("type", "value"), [(abi.INT32, 1.0), (abi.UINT8, -1), (abi.INT8, 128), (abi.FLOAT16, 65520.0)])
+@pytest.mark.parametrize(
+    ("type", "value"), [(abi.INT32, 1.0), (abi.UINT8, -1), (abi.INT8, 128), (abi.FLOAT16, 65520.0)]
+)
 def test_refused(type: abi.Scalar, value: Any) -> None:
-    with pytest.raises(pack.Refused):
+    with pytest.raises(pack.Refused) as caught:
         packed(type, value)
+    assert caught.value.path == "p"
+    assert str(type) in caught.value.reason

@@ -132,7 +132,7 @@ def test_struct_instances() -> None:
     assert (made.big, made.on, made.points, made.inner.weight, made.later.m) == (5, False, None, 0.0, mat33())
     made.inner.weight = 2.0
     assert repr(made.inner) == "Inner(weight=2.0)"
-    with pytest.raises(AttributeError, match="Outer has no field 'bigg'; did you mean 'big'?"):
+    with pytest.raises(AttributeError, match=r"Outer has no field 'bigg'; did you mean 'big'?"):
         made.bigg = 1
     with pytest.raises(AttributeError, match="Outer has no field 'colour'"):
         Outer(colour=1)  # type: ignore[call-arg]

@@ -1,0 +1,119 @@
+"""The loader's main ways on the Python that runs this: `any_python.py REPOSITORY LIBRARY`. Python 3.8.
+
+Prints the version and how many checks held; any failure is an exception.
+"""
+
+from __future__ import annotations
+
+import struct
+import sys
+import threading
+from pathlib import Path
+
+sys.path.insert(0, sys.argv[1])
+before = set(sys.modules)
+import kbuild.loader as loader  # noqa: E402
+
+HEAVY = {"dataclasses", "inspect", "importlib.metadata", "importlib.resources", "numpy", "ctypes", "difflib"}
+early = HEAVY & set(sys.modules) - before
+
+from kbuild.loader import bundle as bundles  # noqa: E402
+from kbuild.loader import finder, resolve, types, values  # noqa: E402
+
+late = (HEAVY - {"ctypes"}) & set(sys.modules) - before
+
+from kbuild.loader import array as arrays  # noqa: E402
+from tests.helpers.fake_cuda import FakeCuda, bundle_bytes, make_bundle  # noqa: E402
+
+checks = 0
+
+
+def check(held: object, what: str) -> None:
+    global checks
+    if not held:
+        raise AssertionError(what)
+    checks += 1
+
+
+@types.struct
+class Spring:
+    rest: float
+    points: arrays.array(dtype=values.vec3)  # type: ignore[valid-type]
+    stiff: "values.float64"  # noqa: UP037 (a text of a text)
+
+
+@types.kernel
+def scale(a: arrays.array2d[float], spring: Spring, n: int):
+    pass
+
+
+def refuses(kernel, args, *parts):
+    try:
+        kernel.launch(1, args)
+    except loader.LaunchError as error:
+        for part in parts:
+            check(part in str(error), "%r in %s" % (part, error))
+    else:
+        raise AssertionError("%r was not refused" % (args,))
+
+
+def launches(cuda: FakeCuda) -> None:
+    kernel = make_bundle([("a", "array1[vec3[float32]]"), ("v", "vec3[float32]"), ("x", "float32"), ("n", "int32")])[
+        "p.kernels:k"
+    ]
+    a = arrays.array([values.vec3(1, 2, 3)] * 4)
+    for _ in range(3):
+        kernel.launch((2, 5), (a, (1, 2, 3), 0.5, 7), stream=3)
+        record = cuda.records[-1]
+        found = struct.unpack_from("<IxxxxQii3ffi", bytes(record.bytes))
+        check(found == (10, a.ptr, 4, 12, 1.0, 2.0, 3.0, 0.5, 7), found)
+        check((record.grid, record.block, record.stream) == (1, 256, 3), "configuration")
+        refuses(kernel, (a, (1, 2, 3), 0.5, 7.5), "parameter n: wanted int32, got float 7.5")
+        refuses(kernel, (a, (1, 2, 3), "x", 7), "parameter x: wanted float32, got str 'x'")
+        refuses(kernel, (a, (1, 2, 3), 0.5, 2**31), "2147483648 does not fit int32")
+    many = make_bundle([("x", "float32")], ndim=3)["p.kernels:k"]
+    many.launch((2, 3, 2**30), (1.0,))
+    check(len(cuda.records) == 9, "a large launch goes in pieces")
+
+
+def structs(cuda: FakeCuda) -> None:
+    laid_out = types.abi_type(Spring)
+    kernel = make_bundle([("s", laid_out.spelling)], structs={laid_out.name: laid_out.to_json()})["p.kernels:k"]
+    spring = Spring(rest=0.5, points=arrays.zeros(3, values.vec3), stiff=2.5)
+    for _ in range(2):
+        kernel.launch(1, (spring,))
+        found = struct.unpack_from("<fxxxxQiid", bytes(cuda.records[-1].bytes), 8)
+        check(found == (0.5, spring.points.ptr, 3, 12, 2.5), found)
+    check(arrays.array([spring]).tolist()[0].stiff == 2.5, "a struct comes back")
+
+
+def threads(cuda: FakeCuda) -> None:
+    kernel = make_bundle([("x", "float64"), ("n", "int64")])["p.kernels:k"]
+    cuda.library.fake_delay(20)
+
+    def work(me: int) -> None:
+        for i in range(50):
+            kernel.launch(1, (float(me * 1000 + i), me * 1000 + i))
+
+    workers = [threading.Thread(target=work, args=(me,)) for me in range(4)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    pairs = {struct.unpack_from("<dq", bytes(r.bytes), 8) for r in cuda.records}
+    check(len(pairs) == 200 and all(x == n for x, n in pairs), "no launch is torn")
+
+
+def main() -> None:
+    check(not early, "`import kbuild.loader` loads %s" % early)
+    check(not late, "the loader loads %s" % late)
+    check(loader.Bundle is bundles.Bundle and callable(resolve.launch) and finder.BUNDLE_NAME, "names")
+    check(scale.name == "__main__:scale", scale.name)
+    for test in (launches, structs, threads):
+        with FakeCuda(Path(sys.argv[2])) as cuda:
+            test(cuda)
+    check(bundles.from_bytes(bundle_bytes([("x", "int8")]), "memory").digest.startswith("sha256:"), "digest")
+    print("%d.%d %d checks" % (sys.version_info[0], sys.version_info[1], checks))
+
+
+main()
