@@ -20,6 +20,7 @@ from kbuild.loader import cubin
 from kbuild.loader.cubin import CubinError
 from kbuild.nvrtc import Cache, Compiled, compile_jobs
 from tests.helpers import nvrtc_cases as cases
+from tests.helpers.once import once
 
 pytestmark = pytest.mark.nvrtc
 
@@ -39,7 +40,8 @@ SOME = [
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[tuple[int, int], str], Compiled]:
     jobs = [cases.job(arch, version, cases.KERNELS) for version, arch in EVERY]
-    outcomes = compile_jobs(jobs, cache=Cache(tmp_path_factory.mktemp("cache")), workers=2)
+    folder = once(tmp_path_factory, "cubins", lambda part: compile_jobs(jobs, cache=Cache(part), workers=2))
+    outcomes = compile_jobs(jobs, cache=Cache(folder))
     return {key: cases.compiled(outcome) for key, outcome in zip(EVERY, outcomes, strict=True)}
 
 

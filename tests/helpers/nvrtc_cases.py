@@ -38,17 +38,17 @@ extern "C" __global__ void stack_frame(Launch launch, int k, int* out) {
     out[k] = sum;
 }
 extern "C" __global__ void __launch_bounds__(1024, 1) spilling(float* out) {
-    float a[160];
+    float a[72];
     #pragma unroll
-    for (int i = 0; i < 160; i++) a[i] = out[i * threadIdx.x];
+    for (int i = 0; i < 72; i++) a[i] = out[i * threadIdx.x];
     #pragma unroll
-    for (int j = 0; j < 2; j++) {
+    for (int j = 0; j < 1; j++) {
         __syncthreads();
         #pragma unroll
-        for (int i = 0; i < 160; i++) a[i] = a[i] * a[(i + 7) % 160] + a[(i * 5 + 1) % 160];
+        for (int i = 0; i < 72; i++) a[i] = a[i] * a[(i + 7) % 72] + a[(i * 5 + 1) % 72];
     }
     #pragma unroll
-    for (int i = 0; i < 160; i++) out[i * 1024 + threadIdx.x] = a[i];
+    for (int i = 0; i < 72; i++) out[i * 1024 + threadIdx.x] = a[i];
 }
 __device__ __noinline__ int helper(int* out, int k) {
     int table[30];
