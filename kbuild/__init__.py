@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from kbuild.loader.errors import DriverError as DriverError
     from kbuild.loader.errors import LaunchError as LaunchError
     from kbuild.loader.errors import StaleBundle as StaleBundle
+    from kbuild.loader.providers import enable_jit as enable_jit
     from kbuild.loader.resolve import launch as launch
     from kbuild.loader.types import Function as Function
     from kbuild.loader.types import Kernel as Kernel
@@ -49,6 +50,7 @@ _HOMES = {
     "loader.array": "array array1d array2d array3d array4d asarray copy empty full ones to_host zeros",
     "loader.context": "Device get_devices synchronize",
     "loader.errors": "BundleError DriverError LaunchError StaleBundle",
+    "loader.providers": "enable_jit",
     "loader.resolve": "launch",
     "loader.types": "Function Kernel func kernel struct",
 }
@@ -64,6 +66,9 @@ def __getattr__(name: str) -> object:
 def _resolve(name: str) -> object:
     home = _HOME_OF.get(name)
     if home is not None:
+        if home in ("loader.types", "loader.providers"):
+            # By name: what compiles at launch is imported only where somebody asks for it.
+            _module("loader.providers").register("missing kernel", "kbuild.jit:missing_kernel")  # type: ignore[attr-defined]
         return getattr(_module(home), name)
     if not name.startswith("_"):
         # Types (`vec3`, `float64`) and the functions of the kernel language have a table each.

@@ -28,7 +28,7 @@ def pack(
     editable: bool,
 ) -> tuple[Path, str, int]:
     """Writes a package's bundle and returns its path, digest and size. Its cubins are held against its manifest."""
-    manifest, blobs = _manifest(plan, package, scanned, parts)
+    manifest, blobs = manifest_of(plan, package, scanned, parts)
     if editable:
         manifest["sources"] = _sources(scanned, parts)
     parsed = write(path, manifest, blobs.data)
@@ -38,9 +38,10 @@ def pack(
     return path, parsed.digest, path.stat().st_size
 
 
-def _manifest(
+def manifest_of(
     plan: Compilation, package: str, scanned: Scanned, parts: Sequence[tuple[ScannedUnit, UnitCode]]
 ) -> tuple[dict[str, Any], Blobs]:
+    """The manifest of these units as a bundle of a package, and the blobs it counts on."""
     structs = {name: row for _, code in parts for name, row in code.structs.items()}
     kernels, index_of = _kernels(scanned, parts, abi.parse_structs(structs))
     blobs = Blobs()

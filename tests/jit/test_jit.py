@@ -1,0 +1,95 @@
+"""Compiling at launch: only when asked for, and then like a build. The driver is the fake one; NVRTC is real."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import kbuild as kb
+from kbuild import jit
+from kbuild.loader import providers
+from tests.helpers.fake_cuda import FakeCuda, compile_library
+
+SOURCE = """
+import kbuild as kb
+
+STEP = 2
+
+@kb.kernel
+def fill(data: kb.array(dtype=int), value: int):
+    i = kb.tid()
+    data[i] = value * STEP
+
+@kb.kernel
+def wrong(data: kb.array(dtype=int)):
+    data[kb.tid()] = missing
+"""
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return compile_library(tmp_path_factory.mktemp("fake"))
+
+
+@pytest.fixture
+def cuda(library: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeCuda]:
+    monkeypatch.setenv("KBUILD_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("KBUILD_JIT", raising=False)
+    with FakeCuda(library) as fake:
+        yield fake
+    providers.enable_jit(False)
+
+
+@pytest.fixture
+def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """A module that belongs to no package with a bundle."""
+    path = tmp_path / "loose.py"
+    path.write_text(SOURCE)
+    spec = importlib.util.spec_from_file_location("loose", path)
+    assert spec is not None
+    assert spec.loader is not None
+    made = importlib.util.module_from_spec(spec)
+    monkeypatch.setitem(sys.modules, "loose", made)
+    spec.loader.exec_module(made)
+    return made
+
+
+def test_nothing_is_compiled_unless_asked_for(cuda: FakeCuda, module: ModuleType) -> None:
+    with pytest.raises(kb.LaunchError, match="regular package"):
+        kb.launch(module.fill, dim=4, inputs=[kb.zeros(4, dtype=int), 1])
+
+
+@pytest.mark.parametrize("how", ["environment", "call"])
+def test_a_kernel_without_a_bundle_is_compiled_when_asked_for(
+    cuda: FakeCuda, module: ModuleType, monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    if how == "call":
+        kb.enable_jit()
+    else:
+        monkeypatch.setenv("KBUILD_JIT", "1")
+    # The fake driver takes no real code: that it was asked to load some is what can be seen without a GPU.
+    with pytest.raises(kb.DriverError, match=r"loose#fill for sm_90 on cuda:0 .* cuModuleLoadData"):
+        kb.launch(module.fill, dim=1000, inputs=[kb.zeros(1000, dtype=int), 3])
+
+
+def test_what_is_compiled_is_a_bundle_like_any_other(cuda: FakeCuda, module: ModuleType) -> None:
+    compiled = jit.missing_kernel(module.fill)
+    assert compiled.name == "loose:fill"
+    assert compiled.bundle.manifest["definitions"]["loose:fill"]["plan"] == ["global:STEP"]
+    (row,) = compiled.bundle.manifest["cubins"]
+    assert row["arch"] == "sm_90"
+    compiled.bundle.verify()
+
+
+def test_an_error_in_the_kernel_is_shown_at_its_line(cuda: FakeCuda, module: ModuleType) -> None:
+    kb.enable_jit()
+    with pytest.raises(kb.LaunchError) as caught:
+        kb.launch(module.wrong, dim=4, inputs=[kb.zeros(4, dtype=int)])
+    assert "loose:wrong cannot be compiled at launch" in str(caught.value)
+    assert "loose.py:13:" in str(caught.value)
+    assert "'missing' is not defined" in str(caught.value)
