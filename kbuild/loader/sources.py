@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 
+from .digest import sha256
 from .errors import StaleBundle
 
 TYPE_CHECKING = False
@@ -33,7 +33,7 @@ def _change(row: dict[str, Any]) -> str | None:
         if (found.st_size, found.st_mtime_ns) == (row["size"], row["mtime_ns"]):
             return None
         with open(row["path"], "rb") as file:
-            same = hashlib.sha256(file.read()).hexdigest() == row["sha256"]
+            same = sha256(file.read()).hexdigest() == row["sha256"]
     except OSError as error:
         return "cannot be read any more (%s)" % error.strerror
     return None if same else "has changed"
