@@ -14,6 +14,7 @@ import pytest
 
 from kbuild import targets
 from kbuild.bundle import BUNDLE_NAME, compare, locate, summary, verify, write
+from kbuild.bundle import finding
 from kbuild.bundle import manifest as rows
 from kbuild.errors import InternalError, ToolchainError, UsageError
 from kbuild.loader import abi, canonical, cubin, format
@@ -162,6 +163,14 @@ def test_what_is_nowhere() -> None:
         locate("dist/nowhere.whl")
     with pytest.raises(UsageError, match=r"the package json\.encoder at .* has no bundle"):
         locate("json.encoder")
+
+
+def test_huge_files_are_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(finding, "MAX_BYTES", 100)
+    wheel = make_wheel(tmp_path / "a.whl", f"a/{BUNDLE_NAME}")
+    for path in (put(tmp_path), wheel):
+        with pytest.raises(UsageError, match="larger than 100 bytes"):
+            locate(str(path))
 
 
 # summary

@@ -78,8 +78,9 @@ def test_no_table_is_no_configuration(tmp_path: Path) -> None:
     assert config.load(tmp_path) is None
     (tmp_path / "pyproject.toml").write_text("[tool.other]\n")
     assert config.load(tmp_path) is None
-    (tmp_path / "pyproject.toml").write_text("tool = 3\n")
-    assert config.load(tmp_path) is None
+    for text in ("tool = 3\n", "[broken\n", "# kbuild\ntool = 3\n", "[tool.other]\nname = 'kbuild'\n"):
+        (tmp_path / "pyproject.toml").write_text(text)
+        assert config.load(tmp_path) is None
 
 
 def test_require_says_what_to_add(tmp_path: Path) -> None:

@@ -112,6 +112,15 @@ def test_every_truncation_is_refused() -> None:
         refused(data[:length], "truncated|not a bundle")
 
 
+def test_a_bundle_of_nothing() -> None:
+    """No kernels, no blobs: the manifest's own padding ends the file."""
+    empty = {"structs": {}, "definitions": {}, "kernels": [], "targets": [], "cubins": []}
+    data = format.dump({**bundles.MANIFEST, **empty, "generator": "kbuild 0.1.0 padded"}, [])
+    assert format.parse(data).manifest["kernels"] == []
+    for length in range(len(data)):
+        refused(data[:length], "truncated|not a bundle")
+
+
 def test_every_flipped_bit_is_refused() -> None:
     data = bundles.bundle()
     for position in range(len(data)):
@@ -377,6 +386,23 @@ FORGERIES: list[tuple[Callable[[Any], Any], str]] = [
 @pytest.mark.parametrize(("change", "wanted"), FORGERIES, ids=[wanted[:40] for _, wanted in FORGERIES])
 def test_forgeries(change: Callable[[Any], Any], wanted: str) -> None:
     refused(bundles.forge(change), wanted)
+
+
+def test_options_may_be_lists_of_texts() -> None:
+    assert format.parse(bundles.forge(at("options", "defines")(["A", "B"]))).manifest["options"]["defines"] == [
+        "A",
+        "B",
+    ]
+
+
+def test_more_parameters_than_cuda_takes() -> None:
+    def change(manifest: Any) -> None:
+        manifest["kernels"][0]["parameters"] = [
+            {"name": "m", "type": "mat64x64[float64]", "offset": 8, "size": 32768},
+        ]
+        manifest["kernels"][0]["size"] = 32776
+
+    refused(bundles.forge(change), r"kernels\[0\]\.size is 32776, but CUDA takes 32764 bytes")
 
 
 def test_a_blob_is_one_stream_and_no_more() -> None:
