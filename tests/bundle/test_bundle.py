@@ -13,8 +13,7 @@ from typing import Any
 import pytest
 
 from kbuild import targets
-from kbuild.bundle import BUNDLE_NAME, compare, locate, summary, verify, write
-from kbuild.bundle import finding
+from kbuild.bundle import BUNDLE_NAME, compare, finding, locate, summary, verify, write
 from kbuild.bundle import manifest as rows
 from kbuild.errors import InternalError, ToolchainError, UsageError
 from kbuild.loader import abi, canonical, cubin, format
