@@ -69,11 +69,23 @@ def _instances(name: str, made: list[tuple[runtime.Kernel, Reach]], report: Repo
 
 
 def _row(kernel: runtime.Kernel, one: Reach, name: str, digest: str) -> ScannedKernel:
-    entry = f"{identifier(kernel.function.__name__)}_{hashlib.sha256(name.encode()).hexdigest()[:8]}"
+    entry = _entry(kernel, name)
     block_dim = kernel.options.get("block_dim", _DEFAULT_BLOCK_DIM)
     assert isinstance(block_dim, int)
     values = identity.describe(one.values)
     return ScannedKernel(name, kernel.name, entry, block_dim, one.plan, digest, values, sorted(set(one.paths)))
+
+
+def _entry(kernel: runtime.Kernel, name: str) -> str:
+    """The C name of a kernel, unique in its module. Short, since it stands five times in every cubin.
+
+    The suffix keeps it apart from CUDA's own functions; nested functions, instances and names that C cannot spell get a
+    digest of the whole name.
+    """
+    base = identifier(kernel.qualname)
+    if base == kernel.qualname and name == kernel.name:
+        return f"{base}_k"
+    return f"{identifier(kernel.function.__name__)}_{hashlib.sha256(name.encode()).hexdigest()[:8]}"
 
 
 def _clash(name: str, first: runtime.Kernel, second: runtime.Kernel) -> Diagnostic:
