@@ -13,10 +13,10 @@ and compares digests. Both use this module, so what counts as equal has one defi
 
 from __future__ import annotations
 
-import hashlib
 import struct
 import sys
 
+from .digest import sha256
 from .types import Function
 
 TYPE_CHECKING = False
@@ -42,7 +42,8 @@ def digest(plan: list[str], values: list[Any]) -> str:
             encoded.append([path, encode(value)])
         except CaptureError as error:
             raise CaptureError("%s: %s" % (path, error)) from None
-    return hashlib.sha256(ascii(encoded).encode()).hexdigest()
+    found: str = sha256(ascii(encoded).encode()).hexdigest()
+    return found
 
 
 def evaluate(function: FunctionType, plan: list[str]) -> list[Any]:
