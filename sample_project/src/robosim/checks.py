@@ -43,7 +43,7 @@ def spring_forces():
     """A chain of springs with a few across it, so that many pull at the same particle at once."""
     count = 2000
     numbers = random.Random(2)
-    pos, vel = _vectors(numbers, count, 10.0), _vectors(numbers, count, 1.0)
+    pos, vel = _vectors(numbers, count, 1.0), _vectors(numbers, count, 1.0)
     pairs = [(i, i + 1) for i in range(count - 1)] + [(0, i) for i in range(2, count, 7)]
     springs = [(a, b, kb.float32(0.7), kb.float32(numbers.uniform(50.0, 150.0)), 0.5) for a, b in pairs]
     names = ("first", "second", "length", "stiffness", "damping")
