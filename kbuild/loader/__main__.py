@@ -10,9 +10,8 @@ import argparse
 import json
 import sys
 
-from . import context, driver
-from .bundle import Bundle, describe_device, explain
-from .bundle import open as open_bundle
+from . import context, driver, finder
+from .bundle import Bundle, describe_device, explain, from_bytes
 from .errors import BundleError, DriverError
 
 TYPE_CHECKING = False
@@ -25,10 +24,14 @@ DONE, DAMAGED, USAGE, MACHINE = 0, 1, 2, 3
 def main(arguments: list[str] | None = None) -> int:
     """Runs a command; returns the exit code."""
     options = _parser().parse_args(arguments)
+    bundle, code = None, USAGE
     try:
-        bundle = open_bundle(options.bundle) if options.bundle else None
+        if options.bundle:
+            label, data = finder.locate(options.bundle)
+            code = DAMAGED
+            bundle = from_bytes(data, label)
     except BundleError as error:
-        return _fail(options, str(error), USAGE)
+        return _fail(options, str(error), code)
     code, answer, lines = options.command(bundle)
     print(json.dumps(answer, indent=2) if options.json else "\n".join(lines))
     return int(code)

@@ -211,6 +211,7 @@ def _annotation(cls: Any, dtype: Any, ndim: int | None) -> ArrayAnnotation:
 def _wrap(view: interface.View, dtype: Any, device: Device, owner: Any) -> array:
     """An array over memory that `owner` keeps. Raises ValueError for what a kernel cannot address."""
     type_ = abi.Array(view.element, len(view.shape))
+    host_class = class_of(view.element)  # `float` becomes float32; a struct has none but the class that was given
     made: array = object.__new__(array)
     for name, value in (
         ("_descriptor", _descriptor_of(view)),
@@ -219,7 +220,7 @@ def _wrap(view: interface.View, dtype: Any, device: Device, owner: Any) -> array
         ("_type", type_),
         ("_view", view),
         ("device", device),
-        ("dtype", dtype),
+        ("dtype", dtype if isinstance(host_class, abi.Type) else host_class),
         ("ptr", view.ptr),
         ("shape", view.shape),
         ("strides", view.strides),

@@ -185,6 +185,7 @@ def test_runs_are_as_long_as_they_can_be() -> None:
 
 
 def test_makers(cuda: FakeCuda) -> None:
+    assert arrays.zeros(1).dtype is array([1.5], dtype=float).dtype is float32
     assert arrays.zeros((2, 2)).tolist() == [[0.0, 0.0], [0.0, 0.0]]
     assert arrays.ones(2, int).tolist() == [1, 1]
     assert arrays.ones(1, vec2).tolist() == [(1.0, 1.0)]

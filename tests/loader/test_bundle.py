@@ -259,6 +259,10 @@ def test_verify(bundle_file: str, tmp_path: Path) -> None:
     found = doctor(None, "verify", bundle_file)
     assert found.returncode == 1  # the fake code is no cubin
     assert "the cubin of p.kernels for sm_90" in found.stdout
+    damaged = tmp_path / "damaged.kbundle"
+    damaged.write_bytes(Path(bundle_file).read_bytes() + b"x")
+    for command in ("verify", "doctor"):
+        assert doctor(None, command, str(damaged)).returncode == 1
     missing = doctor(None, "verify", str(tmp_path / "b.kbundle"))
     assert missing.returncode == 2
     assert "error: cannot read the bundle" in missing.stderr
