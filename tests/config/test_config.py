@@ -195,3 +195,9 @@ def test_sources_as_they_lie(tmp_path: Path) -> None:
     assert root() == tmp_path, "a src/ of something else"
     (tmp_path / "src" / "robosim").mkdir()
     assert root() == tmp_path / "src"
+
+
+def test_the_reference_has_every_option() -> None:
+    page = Path(__file__).parents[2] / "docs" / "configuration.md"
+    rows = [line.split("`")[1] for line in page.read_text(encoding="utf-8").splitlines() if line.startswith("| `")]
+    assert sorted(rows[: len(config.OPTIONS)]) == sorted(config.OPTIONS)
