@@ -62,7 +62,7 @@ def test_two_hundred_lookups_are_quick(tmp_path: Path) -> None:
         cache.put("cubin", key, os.urandom(10_000))
     best = min(_seconds(cache, keys) for _ in range(5))
     assert len(cache.get_many("cubin", [*keys, KEY])) == 200
-    assert best < 0.05, f"{best * 1000:.1f} ms"
+    assert best < 0.1, f"{best * 1000:.1f} ms"
 
 
 def _seconds(cache: Cache, keys: list[str]) -> float:
