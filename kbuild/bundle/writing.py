@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +12,13 @@ from kbuild.errors import InternalError, ToolchainError
 from kbuild.loader import format
 
 
-def write(path: Path, manifest: dict[str, Any], blobs: Sequence[bytes]) -> format.Parsed:
-    """Write a bundle to `path` and return it as a reader sees it.
+def write(
+    path: Path,
+    manifest: dict[str, Any],
+    blobs: Sequence[bytes],
+    check: Callable[[format.Parsed], None] = lambda parsed: None,
+) -> format.Parsed:
+    """Write a bundle to `path` and return it as a reader sees it. What `check` raises keeps it from being published.
 
     A file that holds these very bytes already is not touched: its mtime says when it last changed. InternalError
     for a manifest that no reader would take, ToolchainError when the disk refuses.
@@ -23,6 +28,7 @@ def write(path: Path, manifest: dict[str, Any], blobs: Sequence[bytes]) -> forma
         parsed = format.parse(data)
     except format.BundleError as error:
         raise InternalError(f"the bundle for {path} would not be readable: {error}") from error
+    check(parsed)
     try:
         if not _holds(path, data):
             path.parent.mkdir(parents=True, exist_ok=True)

@@ -12,7 +12,7 @@ from kbuild.bundle.manifest import Blobs, cubin_row, kernel_row
 from kbuild.bundle.verification import verify
 from kbuild.bundle.writing import write
 from kbuild.errors import InternalError
-from kbuild.loader import abi
+from kbuild.loader import abi, format
 from kbuild.pipeline.units import Compilation, UnitCode
 from kbuild.scan.data import Scanned, ScannedUnit
 
@@ -31,11 +31,14 @@ def pack(
     manifest, blobs = manifest_of(plan, package, scanned, parts)
     if editable:
         manifest["sources"] = _sources(scanned, parts)
-    parsed = write(path, manifest, blobs.data)
+    parsed = write(path, manifest, blobs.data, _held_against_its_code)
+    return path, parsed.digest, path.stat().st_size
+
+
+def _held_against_its_code(parsed: format.Parsed) -> None:
     problems = verify(parsed)
     if problems:
-        raise InternalError(f"{path} contradicts its machine code: " + "; ".join(map(str, problems)))
-    return path, parsed.digest, path.stat().st_size
+        raise InternalError("the bundle contradicts its machine code: " + "; ".join(map(str, problems)))
 
 
 def manifest_of(
