@@ -234,3 +234,15 @@ def test_a_worker_goes_when_its_parent_does(tmp_path: Path) -> None:
         assert worker.process.wait(timeout=20) == 0
     finally:
         worker.close()
+
+
+def test_a_worker_leaves_ctrl_c_to_its_parent() -> None:
+    toolchain = cases.installed()[12, 9]
+    worker = pool.Worker(toolchain.library, toolchain.builtins)
+    try:
+        for _ in range(2):
+            worker.send({"do": "probe", "options": []})
+            assert worker.receive()[0]["version"] == [12, 9]
+            worker.process.send_signal(signal.SIGINT)
+    finally:
+        worker.close()
