@@ -7,15 +7,21 @@ an integer, a number out of range and what is no number; the rest is compared he
 
     def launch(dim, args=(), stream=None, device=None, block_dim=None):
         try:
-            head, header = geometries[block_dim][dim]
-            if device not in devices: raise Unexpected
-            a0, a1, a2 = args
+            if block_dim is None:
+                try:
+                    start = known[dim]
+                except KeyError:
+                    start = find(dim)
+            else:
+                start = find(dim, block_dim)
+            if device is not None and device not in devices: raise Unexpected
+            a0, a1, a2, = args
             if a0._key is not key0: raise Unexpected
             if a1.__class__ not in sequences: raise Unexpected
-            v0, v1, v2 = a1
-            handle = 0 if stream is None else stream_handle(stream)
-            buffer, config, function, params, _ = slot = take()
-            pack_into(buffer, 0, head, handle, header, a0._descriptor, v0, v1, v2, a2)
+            v0, v1, v2, = a1
+            buffer, config, function, params, _ = slot = pop()
+            pack_into(buffer, 0, start, a0._descriptor, v0, v1, v2, a2)
+            if stream is not None: put_stream(buffer, 32, stream_handle(stream))
         except Exception:
             pass
         else:
@@ -39,12 +45,18 @@ if TYPE_CHECKING:
 _TEXT = """\
 def launch(dim, args=(), stream=None, device=None, block_dim=None):
     try:
-        head, header = geometries[block_dim][dim]
-        if device not in devices: raise Unexpected
+        if block_dim is None:
+            try:
+                start = known[dim]
+            except KeyError:
+                start = find(dim)
+        else:
+            start = find(dim, block_dim)
+        if {is_elsewhere}: raise Unexpected
         {statements}
-        handle = 0 if stream is None else stream_handle(stream)
-        buffer, config, function, params, _ = slot = take()
-        pack_into(buffer, 0, head, handle, header, {leaves})
+        buffer, config, function, params, _ = slot = pop()
+        pack_into(buffer, 0, start, {leaves})
+        if stream is not None: put_stream(buffer, {stream_offset}, stream_handle(stream))
     except Exception:
         pass
     else:
@@ -102,24 +114,36 @@ class _Writer:
         return "v%d" % self._count
 
 
-def make(kernel: BundleKernel, loaded: Loaded) -> Callable[..., None]:
-    """The quick launch of a kernel on a device where it is loaded; it ends in `kernel.thorough` when in doubt."""
+def make(kernel: BundleKernel, loaded: Loaded, put_stream: Any, stream_offset: int) -> Callable[..., None]:
+    """The quick launch of a kernel on a device where it is loaded; it ends in `kernel.thorough` when in doubt.
+
+    `put_stream(buffer, stream_offset, handle)` writes a stream into a launch buffer.
+    """
     writer = _Writer(loaded.device.ordinal)
     arguments = ["a%d" % i for i in range(len(kernel.parameters))]
     writer.statements.append("%s = args" % (", ".join(arguments) + "," if arguments else "()"))
     for (_, type), argument in zip(kernel.parameters, arguments):
         writer.add(type, argument)
-    text = _TEXT.format(statements="\n        ".join(writer.statements), leaves=", ".join(writer.leaves))
+    # Without a device the arrays say which, or else it is the first.
+    is_here = bool(writer.keys) or loaded.device.ordinal == 0
+    text = _TEXT.format(
+        is_elsewhere="device is not None and device not in devices" if is_here else "device not in devices",
+        statements="\n        ".join(writer.statements),
+        leaves=", ".join(writer.leaves),
+        stream_offset=stream_offset,
+    )
     names: dict[str, Any] = {
         "Unexpected": Unexpected,
-        "devices": _spellings(loaded.device, bool(writer.keys)),
-        "geometries": kernel.geometries,
+        "devices": _spellings(loaded.device),
+        "find": kernel.prefixes.find,
         "give": loaded.pool.append,
         "invoke": driver.get().invoke,
+        "known": kernel.prefixes.known,
         "pack_into": kernel.struct.pack_into,
+        "pop": loaded.pool.pop,
+        "put_stream": put_stream,
         "sequences": values.SEQUENCES,
         "stream_handle": context.stream_handle,
-        "take": loaded.take,
         "thorough": kernel.thorough,
         "truth": {False: False, True: True},
         **writer.keys,
@@ -128,11 +152,6 @@ def make(kernel: BundleKernel, loaded: Loaded) -> Callable[..., None]:
     return names["launch"]  # type: ignore[no-any-return]
 
 
-def _spellings(device: context.Device, has_arrays: bool) -> frozenset[object]:
-    """What `device` may be for a launch to happen here: None does where the arrays, or the default, say so."""
-    known: set[object] = {device, str(device), device.ordinal}
-    if has_arrays or device.ordinal == 0:
-        known.add(None)
-    if device.ordinal == 0:
-        known.add("cuda")
-    return frozenset(known)
+def _spellings(device: context.Device) -> frozenset[object]:
+    """How a caller may name a device."""
+    return frozenset((device, str(device), device.ordinal, *(["cuda"] if device.ordinal == 0 else [])))

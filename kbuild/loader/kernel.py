@@ -21,12 +21,14 @@ if TYPE_CHECKING:
 
     from .bundle import Bundle
 
-    Slot = tuple[Any, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, Any]
+    Slot = tuple[Any, Any, Any, Any, Any]
 
-# The launch buffer: the driver's CUlaunchConfig (seven u32, stream, no attributes), then the parameter block.
-CONFIG_FORMAT = "32sQ24x"
+# The launch buffer: the driver's CUlaunchConfig, then the parameter block, which starts with the launch header. Its
+# beginning up to the first parameter depends on the geometry alone (but for the stream) and is kept as one text.
 CONFIG_SIZE = 64
-_HEAD = struct.Struct("<7I4x")
+_CONFIG = struct.Struct("<7I4xQ24x")  # grid, block, dynamic shared memory; stream; no attributes; to 64 bytes
+STREAM_OFFSET = 32
+put_stream = struct.Struct("<Q").pack_into
 
 _pools: list[list[Slot]] = []  # of every loaded kernel; code stays loaded as long as the process, and so do they
 
@@ -34,13 +36,14 @@ _pools: list[list[Slot]] = []  # of every loaded kernel; code stays loaded as lo
 def make_slot(function: int, offsets: list[int], size: int) -> Slot:
     """What one launch at a time needs: (buffer, config, function, params, keep-alive).
 
-    `config` and `params` point into the buffer; `offsets` are those of header and parameters in `size` bytes.
+    `config` and `params` point into the buffer; `offsets` are those of header and parameters in `size` bytes. The three
+    are ready-made arguments (`from_param`), which ctypes passes on as they are: 0.2 µs a launch less than `c_void_p`.
     """
     buffer = ctypes.create_string_buffer(CONFIG_SIZE + size)
     address = ctypes.addressof(buffer)
     pointers = (ctypes.c_void_p * len(offsets))(*[address + CONFIG_SIZE + offset for offset in offsets])
-    params = ctypes.c_void_p(ctypes.addressof(pointers))
-    return buffer, ctypes.c_void_p(address), ctypes.c_void_p(function), params, pointers
+    ready = ctypes.c_void_p.from_param
+    return buffer, ready(address), ready(function), ready(ctypes.addressof(pointers)), pointers
 
 
 class Loaded:
@@ -64,8 +67,8 @@ class Loaded:
         self.take = take
 
 
-class Geometry(dict):  # type: ignore[type-arg]
-    """dim → (head of the launch configuration, launch header), for launches that are one grid; computed when missing.
+class Prefixes:
+    """What launch buffers start with, by dim and block_dim; `known` has those of the kernel's own block_dim.
 
     Equal keys mean equal launches, so `2.0` finds what `2` put here; only a first use of it is refused.
     """
@@ -73,44 +76,30 @@ class Geometry(dict):  # type: ignore[type-arg]
     _LIMIT = 4096
 
     def __init__(self, ndim: int, block_dim: int) -> None:
-        super().__init__()
         self.ndim, self.block_dim = ndim, block_dim
+        self.known: dict[Any, bytes] = {}
+        self._others: dict[Any, bytes] = {}
 
-    def __missing__(self, dim: object) -> tuple[bytes, bytes]:
-        grids = list(_first_two(geometry.plan(dim, self.ndim, self.block_dim)))
-        if len(grids) != 1:
+    def find(self, dim: Any, block_dim: int | None = None) -> bytes:
+        """The prefix of a launch that is one grid. Raises KeyError for others, TypeError, ValueError for wrong ones."""
+        known, key = (self.known, dim) if block_dim is None else (self._others, (dim, block_dim))
+        found = known.get(key)
+        if found is not None:
+            return found
+        block = self.block_dim if block_dim is None else block_dim
+        grids = geometry.plan(dim, self.ndim, block)
+        first, second = next(grids, None), next(grids, None)
+        if first is None or second is not None:
             raise KeyError(dim)
-        header, blocks = grids[0]
-        if len(self) >= self._LIMIT:
-            self.clear()
-        entry = self[dim] = (head(blocks, self.block_dim), header)
-        return entry
-
-
-class Geometries(dict):  # type: ignore[type-arg]
-    """block_dim → Geometry; None is the kernel's own."""
-
-    def __init__(self, ndim: int, block_dim: int) -> None:
-        super().__init__()
-        self.ndim = ndim
-        self[None] = Geometry(ndim, block_dim)
-
-    def __missing__(self, block_dim: int) -> Geometry:
-        geometry.check_block(block_dim)
-        made = self[block_dim] = Geometry(self.ndim, block_dim)
+        if len(known) >= self._LIMIT:
+            known.clear()
+        made = known[key] = prefix(first[1], block, first[0])
         return made
 
 
-def head(blocks: int, block_dim: int) -> bytes:
-    """The first 32 bytes of a CUlaunchConfig: grid, block, no dynamic shared memory."""
-    return _HEAD.pack(blocks, 1, 1, block_dim, 1, 1, 0)
-
-
-def _first_two(grids: Any) -> Any:
-    for count, grid in enumerate(grids):
-        yield grid
-        if count == 1:
-            return
+def prefix(blocks: int, block_dim: int, header: bytes) -> bytes:
+    """The beginning of a launch buffer, for the default stream."""
+    return _CONFIG.pack(blocks, 1, 1, block_dim, 1, 1, 0, 0) + header
 
 
 class BundleKernel:
@@ -137,8 +126,8 @@ class BundleKernel:
         start = header_size(self.ndim)
         fields = [(type, offset) for (_, type), offset in zip(self.parameters, self.offsets)]
         block = pack.fields_format(fields, start, self.size)
-        self.struct = struct.Struct("<%s%ds%s" % (CONFIG_FORMAT, start, block))
-        self.geometries = Geometries(self.ndim, self.block_dim)
+        self.struct = struct.Struct("<%ds%s" % (CONFIG_SIZE + start, block))
+        self.prefixes = Prefixes(self.ndim, self.block_dim)
         self._loaded: dict[int, Loaded] = {}
         self.launch = self.thorough
 
@@ -164,9 +153,10 @@ class BundleKernel:
             if max(producer, 1) != max(handle, 1):  # 0 and 1 both mean the default stream
                 context.wait_for_stream(gpu, producer, handle)
         for header, blocks in grids:
-            self._run(loaded, (head(blocks, block_dim or self.block_dim), handle, header, *packing.values))
+            start = prefix(blocks, self.block_dim if block_dim is None else block_dim, header)
+            self._run(loaded, start, packing.values, handle)
         if self.launch == self.thorough:
-            self.launch = fastpath.make(self, loaded)
+            self.launch = fastpath.make(self, loaded, put_stream, STREAM_OFFSET)
 
     def _pack(self, args: Any) -> pack.Packing:
         if isinstance(args, (str, bytes, dict)) or not hasattr(args, "__len__"):
@@ -213,10 +203,11 @@ class BundleKernel:
             loaded = self._loaded.setdefault(gpu.ordinal, Loaded(self, gpu))
         return loaded
 
-    def _run(self, loaded: Loaded, values: tuple[Any, ...]) -> None:
+    def _run(self, loaded: Loaded, start: bytes, values: list[Any], stream: int) -> None:
         slot = loaded.take()
         buffer, config, function, params, _ = slot
-        self.struct.pack_into(buffer, 0, *values)
+        self.struct.pack_into(buffer, 0, start, *values)
+        put_stream(buffer, STREAM_OFFSET, stream)
         invoke = driver.get().invoke
         status = invoke(config, function, params, None)
         if status in driver.WRONG_CONTEXT:

@@ -276,13 +276,13 @@ def test_an_empty_launch_launches_nothing(cuda: FakeCuda) -> None:
 
 
 def test_many_different_dims_do_not_pile_up(cuda: FakeCuda, monkeypatch: pytest.MonkeyPatch) -> None:
-    from kbuild.loader.kernel import Geometry
+    from kbuild.loader.kernel import Prefixes
 
-    monkeypatch.setattr(Geometry, "_LIMIT", 8)
+    monkeypatch.setattr(Prefixes, "_LIMIT", 8)
     kernel = make_bundle([("x", "float32")])["p.kernels:k"]
     for n in range(1, 40):
         kernel.launch(n, (1.0,))
-    assert len(kernel.geometries[None]) <= 8
+    assert len(kernel.prefixes.known) <= 8
     assert [struct.unpack_from("<I", bytes(r.bytes))[0] for r in cuda.records] == list(range(1, 40))
 
 
