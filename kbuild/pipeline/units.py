@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from kbuild.config import BuildConfig
-from kbuild.errors import CompileError, Diagnostic, Span
+from kbuild.errors import CompileError, Diagnostic, Span, ToolchainError
 from kbuild.nvrtc import (
     Cache,
     Compiled,
@@ -142,16 +142,25 @@ def compile_units(
     for (job, code), outcome in zip(work, outcomes, strict=True):
         found = [_diagnostic(message, job, code.files, entries) for message in outcome.messages]
         if isinstance(outcome, Rejected):
-            errors += [d for d in found if d.severity == "error"]
+            errors += [d for d in found if d.severity == "error" and outcome.died is None]
         else:
             warnings += [d for d in found if d.severity == "warning"]
             code.results.append(outcome)
     if errors:
         raise CompileError(_merged(errors))
+    _raise_deaths(outcomes)
     all_results = [result for code in codes for result in code.results]
     cached = sum(result.cached for result in all_results)
     seconds = sum(result.seconds for result in all_results)
     return CompileOutcome(len(all_results) - cached, cached, seconds, tuple(_merged(warnings)))
+
+
+def _raise_deaths(outcomes: Sequence[Outcome]) -> None:
+    """A compiler process that died is the machine's fault, or NVRTC's."""
+    deaths = [outcome.died for outcome in outcomes if isinstance(outcome, Rejected) and outcome.died is not None]
+    if deaths:
+        help = "with little memory, build with fewer compilers at once (`-j 1`, or `jobs` in [tool.kbuild])"
+        raise ToolchainError("; ".join(dict.fromkeys(deaths)), code="KB504", help=help)
 
 
 def _diagnostic(message: LogMessage, job: Job, files: dict[str, str], entries: dict[str, str]) -> Diagnostic:
