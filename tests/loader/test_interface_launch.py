@@ -41,6 +41,34 @@ def test_numbers_stand_for_elements(cuda: FakeCuda, spelling: str) -> None:
         assert descriptor(cuda) == (block.ptr, 10, stride)
 
 
+def test_the_interface_is_asked_once(cuda: FakeCuda) -> None:
+    kernel = make_bundle([("a", "array1[float32]")])["p.kernels:k"]
+    block = arrays.zeros(4)
+    asked = []
+
+    class Slow:
+        @property
+        def __cuda_array_interface__(self) -> dict[str, Any]:
+            asked.append(1)
+            return block.__cuda_array_interface__
+
+    for _ in range(2):
+        kernel.launch(1, (Slow(),))
+    assert len(asked) == 2
+
+
+def test_a_library_that_refuses(cuda: FakeCuda) -> None:
+    kernel = make_bundle([("a", "array1[float32]")])["p.kernels:k"]
+
+    class Variable:
+        @property
+        def __cuda_array_interface__(self) -> dict[str, Any]:
+            raise RuntimeError("it requires grad: use var.detach()")
+
+    with pytest.raises(LaunchError, match="parameter a: Variable refuses to lend its memory: it requires grad"):
+        kernel.launch(1, (Variable(),))
+
+
 def test_strides_are_honoured(cuda: FakeCuda) -> None:
     kernel = make_bundle([("a", "array1[vec3[float32]]")])["p.kernels:k"]
     block = arrays.zeros(40, float32)
