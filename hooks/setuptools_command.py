@@ -78,8 +78,6 @@ class build_kbuild(Command):
         for found in output.rglob(BUNDLE):
             if found not in wanted:
                 found.unlink()
-        for bundle in wanted:
-            bundle.chmod(0o644)  # the wheel records the mode, and no umask should decide it
 
     def get_source_files(self) -> list[str]:
         """The modules with kernels, relative to the project: they belong to the sdist whatever else does."""
