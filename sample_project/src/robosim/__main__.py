@@ -64,7 +64,7 @@ def show_progress(text):
 def explain():
     """Prints for each of `GPUS` the code that it would get, or why it would get none."""
     bundle = loader.open("robosim")
-    print("%-30s %-8s %-6s %-20s %s" % ("GPU", "is", "driver", "gets code for", "made by"))
+    print("%-30s %-8s %-6s %-20s %s" % ("GPU", "arch", "driver", "gets code for", "made by"))
     for gpu in GPUS:
         answers = loader.explain(bundle, gpu)
         place = "%-30s sm_%-5d %-6s" % (gpu.name, gpu.number, "%d.%d" % gpu.driver)
