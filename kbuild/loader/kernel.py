@@ -181,7 +181,10 @@ class BundleKernel:
 
     def _stream(self, stream: Any) -> int:
         try:
-            return context.stream_handle(stream)
+            handle = context.stream_handle(stream)
+            if not 0 <= handle < 1 << 64:
+                raise TypeError("a stream's handle is a number of 64 bits, not %d" % handle)
+            return handle
         except TypeError as error:
             raise LaunchError("%s: %s" % (self.name, error)) from None
 

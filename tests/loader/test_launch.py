@@ -66,6 +66,34 @@ def test_the_quick_launch_makes_one_call(cuda: FakeCuda) -> None:
     assert [(r.grid, r.block) for r in cuda.records] == [(1, 256), (2, 256), (5, 64)]
 
 
+def test_later_launches_are_quick_ones(cuda: FakeCuda, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever fits stays on the quick way: the thorough one would hide that it is broken."""
+    name = f"{__name__}:Spring"
+    parameters = [
+        ("a", "array2[vec3[float32]]"),
+        ("on", "bool"),
+        ("n", "int64"),
+        ("x", "float16"),
+        ("v", "vec2[float64]"),
+        ("m", "mat2x2[float32]"),
+        ("s", "struct:" + name),
+    ]
+    kernel = make_bundle(parameters, structs={name: SPRING}, ndim=2)["p.kernels:k"]
+    spring = Spring(start=arrays.zeros(1), pair=arrays.zeros((1, 1), int32))  # type: ignore[call-arg]
+    args = [arrays.zeros((2, 2), vec3()), True, -5, 0.5, (1.0, 2.0), [(1, 2), (3, 4)], spring]
+    kernel.launch((2, 3), args)
+    monkeypatch.setattr(kernel, "_pack", None)
+    for options in ({}, {"stream": 5}, {"stream": Protocol()}, {"device": "cuda:0"}, {"device": 0}, {"block_dim": 64}):
+        kernel.launch((2, 3), args, **options)
+        kernel.launch(dim=7, args=tuple(args), **options)
+    assert len(cuda.records) == 13
+    assert len({bytes(r.bytes)[64:] for r in cuda.records}) == 1
+    without = make_bundle([])["p.kernels:k"]
+    without.launch(1)
+    monkeypatch.setattr(without, "_pack", None)
+    without.launch(1)
+
+
 def test_old_drivers_launch_through_cuLaunchKernel(tmp_path: Any) -> None:
     from tests.helpers.fake_cuda import compile_library
 
@@ -145,6 +173,7 @@ def test_args_must_be_a_sequence(cuda: FakeCuda, args: Any) -> None:
         (1.5, {}, "dim wants an integer"),
         (1, {"block_dim": 2000}, "block_dim is 1 to 1024 threads, not 2000"),
         (1, {"stream": "fast"}, "stream wants None, a handle, or an object"),
+        (1, {"stream": -1}, "a stream's handle is a number of 64 bits, not -1"),
         (1, {"device": "cpu"}, "nothing runs kernels on device 'cpu'"),
         (1, {"device": "sim:0"}, "nothing runs kernels on device 'sim:0'"),
     ],
