@@ -13,7 +13,6 @@ import re
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from setuptools import Command, Distribution
-    from setuptools.command.build import build
 
 SUB_COMMAND = "build_kbuild"
 OLDEST_SETUPTOOLS = 64  # the first with the SubCommand protocol, that is with editable wheels
@@ -29,27 +28,28 @@ def finalize_distribution_options(distribution: Distribution) -> None:
     if not has_table(distribution):
         return
     _require_setuptools()
-    from setuptools.command.build import build
+    known = distribution.get_command_class
 
-    # The classes, not an object: making one now would lose the options of setup.cfg and of the command line. A `build`
-    # that setup.py brings along is there already; one that pyproject.toml names will inherit from setuptools' own.
-    extend(build)
-    extend(distribution.get_command_class("build"))
-    if "SOURCE_DATE_EPOCH" in os.environ:
-        from .setuptools_wheel import with_fixed_modes
+    # Asked when a command is made: by then setup.py, pyproject.toml and other plugins have named their own `build`.
+    # Making the command here instead would lose what setup.cfg and the command line say of it.
+    def get_command_class(command: str) -> type[Command]:
+        found: type[Command] = known(command)
+        if command == "build":
+            return with_kernels(found)
+        if command == "bdist_wheel" and "SOURCE_DATE_EPOCH" in os.environ:
+            from .setuptools_wheel import with_fixed_modes
 
-        distribution.cmdclass["bdist_wheel"] = with_fixed_modes(distribution.get_command_class("bdist_wheel"))
+            return with_fixed_modes(found)
+        return found
+
+    distribution.get_command_class = get_command_class  # type: ignore[assignment, method-assign]
 
 
-def extend(command_class: type[build]) -> None:
-    """Appends `build_kbuild` to the sub-commands of a command; `is_wanted` decides for each distribution."""
-    if all(name != SUB_COMMAND for name, _ in command_class.sub_commands):
-        command_class.sub_commands = [*command_class.sub_commands, (SUB_COMMAND, is_wanted)]
-
-
-def is_wanted(command: Command) -> bool:
-    """Whether the distribution that a `build` command works for has kernels to compile."""
-    return has_table(command.distribution)
+def with_kernels(base: type[Command]) -> type[Command]:
+    """A `build` class with `build_kbuild` as its last sub-command; the class itself where it has that already."""
+    if any(name == SUB_COMMAND for name, _ in base.sub_commands):
+        return base
+    return type(base.__name__, (base,), {"sub_commands": [*base.sub_commands, (SUB_COMMAND, None)]})
 
 
 def has_table(distribution: Distribution) -> bool:

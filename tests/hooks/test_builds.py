@@ -34,7 +34,8 @@ class own_build(build):
         open("own_build_ran", "w").close()
 
 
-setup(cmdclass={"build": own_build})
+if __name__ == "__main__":
+    setup(cmdclass={"build": own_build})
 """
 
 
@@ -129,14 +130,20 @@ class TestWheel:
         assert bundles_in(wheel) == [BUNDLE]
         assert kernels_in_wheel(wheel) == ["thing.kernels:scale"]
 
-    def test_options_and_commands_of_the_project_stay(self, tmp_path, build_wheel):
-        """setup.cfg's folder for `build` and a `build` command of setup.py's: both as they are without kbuild."""
+    def test_options_and_a_command_of_setup_py_stay(self, tmp_path, build_wheel):
+        """setup.cfg's folder for `build` and a `build` of the project's own: both as they are without kbuild."""
         files = {"setup.cfg": "[build]\nbuild_base = elsewhere\n", "setup.py": OWN_BUILD}
         project = projects.write(projects.src_project(tmp_path), files)
         assert kernels_in_wheel(build_wheel(project)) == ["thing.kernels:scale"]
         assert (project / "own_build_ran").exists()
         assert (project / "elsewhere" / "lib" / BUNDLE).exists()
         assert not (project / "build").exists()
+
+    def test_a_command_that_pyproject_names_stays(self, tmp_path, build_wheel):
+        tail = "[tool.setuptools.cmdclass]\nbuild = 'commands.own_build'\n"
+        project = projects.write(projects.src_project(tmp_path, tail=tail), {"src/commands.py": OWN_BUILD})
+        assert kernels_in_wheel(build_wheel(project)) == ["thing.kernels:scale"]
+        assert (project / "own_build_ran").exists()
 
 
 class TestEditable:

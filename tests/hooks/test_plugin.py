@@ -30,7 +30,6 @@ WITHOUT_TABLE = [
 @pytest.fixture
 def project(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(build, "sub_commands", list(build.sub_commands))
     return tmp_path
 
 
@@ -72,14 +71,22 @@ def test_calling_it_again_changes_nothing(project):
     assert sub_commands(distribution).count("build_kbuild") == 1
 
 
-def test_a_build_command_of_the_project_is_extended(project):
+def test_setuptools_own_class_stays_as_it_is(project):
+    distribution_of(project, "[tool.kbuild]\n").get_command_obj("build")
+    assert "build_kbuild" not in dict(build.sub_commands)
+
+
+def test_a_build_command_that_is_named_later_is_extended(project):
+    """As pyproject.toml's `cmdclass` is: after the plugin ran, and in place of what stood there."""
+
     class own_build(build):
         sub_commands = [("build_py", None)]  # noqa: RUF012
 
-    projects.write(project, {"pyproject.toml": "[tool.kbuild]\n"})
-    distribution = setuptools.Distribution({"cmdclass": {"build": own_build}})
-    plugin.finalize_distribution_options(distribution)
+    distribution = distribution_of(project, "[tool.kbuild]\n")
+    distribution.cmdclass = {"build": own_build}
     assert sub_commands(distribution) == ["build_py", "build_kbuild"]
+    assert isinstance(distribution.get_command_obj("build"), own_build)
+    assert distribution.get_command_obj("build").get_command_name() == "own_build"
 
 
 def test_a_setuptools_that_is_too_old_is_named(project, monkeypatch):
