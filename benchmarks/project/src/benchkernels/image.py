@@ -7,7 +7,7 @@ import kbuild as kb
 def blur(source: kb.array2d(dtype=kb.uint8), target: kb.array2d(dtype=kb.uint8)):
     """The mean of 3 x 3 pixels, rounded; edges repeat."""
     row, column = kb.tid()
-    total = int(0)
+    total = 0
     for down in range(-1, 2):
         for right in range(-1, 2):
             y = kb.clamp(row + down, 0, source.shape[0] - 1)
@@ -36,9 +36,9 @@ def mandelbrot(x0: float, y0: float, step: float, limit: int, counts: kb.array2d
     row, column = kb.tid()
     re = x0 + float(column) * step
     im = y0 + float(row) * step
-    x = float(0.0)
-    y = float(0.0)
-    n = int(0)
+    x = 0.0
+    y = 0.0
+    n = 0
     while n < limit and x * x + y * y < 4.0:
         next_x = x * x - y * y + re
         y = 2.0 * x * y + im

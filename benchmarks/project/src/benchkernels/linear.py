@@ -14,7 +14,7 @@ def saxpy(a: float, x: kb.array(dtype=float), y: kb.array(dtype=float)):
 def matrix_product(a: kb.array2d(dtype=float), b: kb.array2d(dtype=float), c: kb.array2d(dtype=float)):
     """c = a b, one thread an element."""
     row, column = kb.tid()
-    total = float(0.0)
+    total = 0.0
     for k in range(a.shape[1]):
         total += a[row, k] * b[k, column]
     c[row, column] = total
@@ -25,7 +25,7 @@ def total(values: kb.array(dtype=float), share: int, result: kb.array(dtype=floa
     """Adds `share` values a thread, then one atomic."""
     first = kb.tid() * share
     last = kb.min(first + share, values.shape[0])
-    mine = float(0.0)
+    mine = 0.0
     for i in range(first, last):
         mine += values[i]
     kb.atomic_add(result, 0, mine)

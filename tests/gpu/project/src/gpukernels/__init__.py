@@ -1,0 +1,1 @@
+"""Kernels for tests/gpu. The modules whose first line says so are written by `generate.py`."""
