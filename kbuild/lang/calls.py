@@ -31,7 +31,7 @@ from kbuild.lang import atomics, operators
 from kbuild.lang.context import Context
 from kbuild.lang.effects import changes_memory
 from kbuild.lang.expressions import captured_operand, outer
-from kbuild.lang.operands import Operand, Pack, Static, Untyped, default_type, describe, fit, integer_range
+from kbuild.lang.operands import Operand, Pack, Silenced, Static, Untyped, default_type, describe, fit, integer_range
 from kbuild.loader.builtins import TABLE, Builtin
 from kbuild.loader.identity import default_of
 from kbuild.loader.types import Function, Kernel, abi_type
@@ -60,6 +60,8 @@ def _callee(ctx: Context, node: ast.Call) -> Any:
         inner = ctx.expr(node.func)
         return inner.value if isinstance(inner, Static) else ctx.refuse_static(Static(inner, ctx.span(node)), node)
     if not ctx.scope.is_outer(node.func):
+        if ctx.scope.root(node.func) in ctx.poisoned:
+            raise Silenced
         if isinstance(node.func, ast.Attribute):
             ctx.refuse("KB111", f"kernels have no methods (`.{node.func.attr}(…)`)", node.func, "call a @kb.func")
         ctx.refuse("KB111", "this is no function", node.func, "call a @kb.func of a module")
@@ -248,10 +250,13 @@ def _struct(ctx: Context, type: Struct, given: list[Operand], named: dict[str, O
     names = [f.name for f in type.fields]
     if len(given) > len(names):
         ctx.refuse("KB130", f"{type.name} has {len(names)} field(s), not {len(given)}", node)
-    found = dict(zip(names, given, strict=False)) | named
+    found = dict(zip(names, given, strict=False))
     for name in named:
         if name not in names:
             ctx.refuse("KB130", f"{type.name} has no field {name!r}", node, did_you_mean(name, names))
+        if name in found:
+            ctx.refuse("KB130", f"{type.name} gets {name!r} twice", node)
+    found |= named
     parts = tuple(
         ctx.coerce(found[f.name], f.type, node, f"field {f.name!r}") if f.name in found else zero(ctx, f.type, node)
         for f in type.fields

@@ -11,7 +11,7 @@ import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import NoReturn, Protocol, TypeAlias
+from typing import NoReturn, Protocol, TypeAlias, TypeVar
 
 from kbuild.errors import Diagnostic, Note, Report, Span
 from kbuild.ir import nodes
@@ -19,12 +19,13 @@ from kbuild.ir.nodes import Const, Expr, Function, Read, Stmt, Symbol
 from kbuild.ir.traverse import walk
 from kbuild.ir.types import BOOL, Type, is_number
 from kbuild.lang.operands import Operand, Pack, Refused, Silenced, Static, Untyped, default_type, describe, fit
-from kbuild.lang.scope import Scope
+from kbuild.lang.scope import Scope, assigned_names
 from kbuild.lang.source import SourceFile
 from kbuild.loader import types as runtime
 
 ExpressionHandler: TypeAlias = "Callable[[Context, ast.expr], Operand]"
 StatementHandler: TypeAlias = "Callable[[Context, ast.stmt], None]"
+T = TypeVar("T")
 
 
 class Program(Protocol):
@@ -57,6 +58,7 @@ class Context:
     result: Type | None = None
     loop_depth: int = 0
     temporaries: int = 0
+    has_lost_return: bool = False
 
     # Places and refusals
 
@@ -90,23 +92,31 @@ class Context:
         return tuple(block)
 
     def statement(self, node: ast.stmt) -> None:
+        if self.attempt(lambda: self._handled(node)) is None:
+            self.poison(node)
+
+    def _handled(self, node: ast.stmt) -> bool:
+        handler = self.statements.get(type(node))
+        if handler is None:
+            name = type(node).__name__.lower()
+            self.refuse("KB110", f"kernels have no `{name}` statement", node, STATEMENT_HELP.get(type(node)))
+        handler(self, node)
+        return True
+
+    def attempt(self, lower: Callable[[], T]) -> T | None:
+        """What `lower` gives; None when it was refused, which is in the report then: what stands beside it goes on."""
         try:
-            handler = self.statements.get(type(node))
-            if handler is None:
-                name = type(node).__name__.lower()
-                self.refuse("KB110", f"kernels have no `{name}` statement", node, STATEMENT_HELP.get(type(node)))
-            handler(self, node)
+            return lower()
         except Refused as refused:
             self.program.report.add(refused.diagnostic)
-            self._poison(node)
         except Silenced:
-            self._poison(node)
+            pass
+        return None
 
-    def _poison(self, node: ast.stmt) -> None:
-        """Names that the failed statement would have assigned cause no further messages."""
-        for child in ast.walk(node):
-            if isinstance(child, ast.Name) and isinstance(child.ctx, ast.Store) and child.id not in self.symbols:
-                self.poisoned.add(child.id)
+    def poison(self, node: ast.AST) -> None:
+        """Names that the failed node would have assigned, and returns it would have made, cause no further messages."""
+        self.poisoned.update(name for name in assigned_names(node) if name not in self.symbols)
+        self.has_lost_return |= any(isinstance(child, ast.Return) for child in ast.walk(node))
 
     # Values
 

@@ -10,28 +10,42 @@ from kbuild.ir.nodes import Const, Expr, Read, Stmt, Symbol
 from kbuild.ir.types import BOOL, is_integer
 from kbuild.lang.context import Context
 from kbuild.lang.expressions import outer
-from kbuild.lang.operands import Operand, Static, Untyped
+from kbuild.lang.operands import Operand, Silenced, Static, Untyped
 from kbuild.lang.operators import unify
 
 
 def for_(ctx: Context, node: ast.stmt) -> None:
     """`for i in range(…):`"""
     assert isinstance(node, ast.For)
-    if node.orelse:
-        ctx.refuse("KB110", "kernels have no `else` on a loop", node.orelse[0], "set a flag before `break`")
-    if not isinstance(node.target, ast.Name):
-        ctx.refuse("KB110", "the loop variable must be a single name", node.target)
-    start, stop, step = _bounds(ctx, node.iter)
-    span = ctx.span(node.target)
-    counter = Symbol(node.target.id, start.type, span)
-    if _is_private(node, ctx.definition):
-        ctx.symbols[node.target.id] = counter
+    _refuse_else(ctx, node)
+    head = ctx.attempt(lambda: _head(ctx, node))
+    if head is None:
+        ctx.poison(node.target)
+        _loop_body(ctx, node.body)
+        raise Silenced
+    target, (start, stop, step) = head
+    counter = Symbol(target.id, start.type, ctx.span(target))
+    if target.id not in ctx.symbols and _is_private(node, ctx.definition):
+        ctx.symbols[target.id] = counter
         body = _loop_body(ctx, node.body)
-        del ctx.symbols[node.target.id]
+        del ctx.symbols[target.id]
     else:
-        first = _assigned_from(ctx, node.target, counter)
+        first = _assigned_from(ctx, target, counter)
         body = (first, *_loop_body(ctx, node.body))
     ctx.emit(nodes.For(counter, start, stop, step, body, ctx.span(node)))
+
+
+def _refuse_else(ctx: Context, node: ast.For | ast.While) -> None:
+    """Reports an `else` of a loop; the loop itself goes on."""
+    if node.orelse:
+        text = "kernels have no `else` on a loop"
+        ctx.attempt(lambda: ctx.refuse("KB110", text, node.orelse[0], "set a flag before `break`"))
+
+
+def _head(ctx: Context, node: ast.For) -> tuple[ast.Name, tuple[Expr, Expr, Expr]]:
+    if not isinstance(node.target, ast.Name):
+        ctx.refuse("KB110", "the loop variable must be a single name", node.target)
+    return node.target, _bounds(ctx, node.iter)
 
 
 def _loop_body(ctx: Context, statements: list[ast.stmt]) -> tuple[Stmt, ...]:
@@ -109,11 +123,14 @@ def _filled(given: list[Operand], ctx: Context, node: ast.AST) -> list[Operand]:
 def while_(ctx: Context, node: ast.stmt) -> None:
     """`while condition:`; a condition that needs statements is tested inside the loop."""
     assert isinstance(node, ast.While)
-    if node.orelse:
-        ctx.refuse("KB110", "kernels have no `else` on a loop", node.orelse[0], "set a flag before `break`")
+    _refuse_else(ctx, node)
     with ctx.nested() as before:
-        condition = ctx.condition(node.test)
+        condition = ctx.attempt(lambda: ctx.condition(node.test))
+    if condition is None:
+        ctx.poison(node.test)
     body = _loop_body(ctx, node.body)
+    if condition is None:
+        raise Silenced
     span = ctx.span(node)
     if before:
         leave = nodes.If(nodes.Unary("not", condition, BOOL, span), (nodes.Break(span),), (), span)

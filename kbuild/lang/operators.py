@@ -62,12 +62,19 @@ def binary(ctx: Context, kind: type[ast.operator], left: Operand, right: Operand
 
 def _fold(ctx: Context, op: str, sign: str, left: Untyped, right: Untyped, node: ast.AST) -> Untyped:
     try:
-        value = FOLD[op](left.value, right.value)
+        value = None if _is_endless(op, left.value, right.value) else FOLD[op](left.value, right.value)
     except (ArithmeticError, TypeError, ValueError) as error:
         ctx.refuse("KB122", f"{left.value!r} {sign} {right.value!r} has no value: {error}", node)
-    if isinstance(value, complex) or (isinstance(value, int) and value.bit_length() > 128):
+    if value is None or isinstance(value, complex) or (isinstance(value, int) and value.bit_length() > 128):
         ctx.refuse("KB122", f"{left.value!r} {sign} {right.value!r} is out of range", node)
     return Untyped(value, ctx.span(node))
+
+
+def _is_endless(op: str, left: int | float, right: int | float) -> bool:
+    """The integer result has more than 128 bits; computing it could take all time and memory."""
+    if isinstance(left, float) or isinstance(right, float) or right <= 128:
+        return False
+    return (op == "shl" and left != 0) or (op == "pow" and abs(left) > 1)
 
 
 def _typed_pair(ctx: Context, op: str, left: Operand, right: Operand, node: ast.AST) -> tuple[Expr, Expr]:

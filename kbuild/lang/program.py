@@ -104,7 +104,10 @@ class _Program:
 
     def _attempt(self, function: runtime.Function, arguments: Sequence[Operand]) -> Function | None:
         count = len(self.report.diagnostics)
-        lowered = self.lower(function, arguments)
+        try:
+            lowered = self.lower(function, arguments)
+        except Silenced:
+            return None
         return lowered if len(self.report.diagnostics) == count else None
 
     def lower(self, owner: runtime.Function | runtime.Kernel, arguments: Sequence[Operand]) -> Function:
@@ -114,25 +117,35 @@ class _Program:
         ctx = Context(self, owner, file, scope, definition, _EXPRESSIONS, statements.HANDLERS)
         parameters = self._parameters(ctx, arguments)
         body = ctx.body(definition.body)
+        if len(parameters) < len(parameters_of(definition)):
+            raise Silenced
         self._check_returns(ctx, body)
         module = owner.module
         return Function(definition.name, module, parameters, ctx.result or VOID, body, file.span(definition))
 
     def _parameters(self, ctx: Context, arguments: Sequence[Operand]) -> tuple[Symbol, ...]:
-        extra = ctx.definition.args.vararg or ctx.definition.args.kwarg
-        if extra is not None:
-            ctx.refuse("KB106", f"kernels have no *{extra.arg} parameters", extra, "write the parameters out")
+        self._refuse_collecting(ctx)
         symbols = []
         for position, argument in enumerate(parameters_of(ctx.definition)):
             given = arguments[position] if position < len(arguments) else None
             type = self._parameter_type(ctx, argument, given)
-            if type is not None:
+            if type is None:
+                ctx.poisoned.add(argument.arg)
+            else:
                 symbols.append(Symbol(argument.arg, type, ctx.span(argument)))
-        if len(symbols) < len(parameters_of(ctx.definition)):
-            raise Silenced
         ctx.symbols.update((s.name, s) for s in symbols)
         ctx.parameters.update(symbols)
         return tuple(symbols)
+
+    def _refuse_collecting(self, ctx: Context) -> None:
+        """Reports `*args` and `**kwargs`; the body goes on without them."""
+        arguments = ctx.definition.args
+        for extra, stars in ((arguments.vararg, "*"), (arguments.kwarg, "**")):
+            if extra is not None:
+                ctx.poisoned.add(extra.arg)
+                text, span = f"kernels have no `{stars}{extra.arg}`", ctx.span(extra)
+                help = "write the parameters out"
+                self.report.add(Diagnostic("KB106", text, span, help=help, notes=self.notes()))
 
     def _parameter_type(self, ctx: Context, argument: ast.arg, given: Operand | None) -> Type | None:
         found = parameter_type(ctx.owner.function, argument, ctx.file)
@@ -151,7 +164,7 @@ class _Program:
         return found
 
     def _check_returns(self, ctx: Context, body: tuple[Stmt, ...]) -> None:
-        if ctx.result in (None, VOID) or _always_leaves(body):
+        if ctx.result in (None, VOID) or ctx.has_lost_return or _always_leaves(body):
             return
         text = f"{ctx.definition.name} returns {ctx.result} on some ways through, and nothing on others"
         self.report.add(Diagnostic("KB151", text, _head(ctx.file, ctx.definition), help="add a `return` at its end"))
@@ -182,5 +195,16 @@ def _leaves(stmt: Stmt) -> bool:
         case nodes.If(_, then, otherwise):
             return _always_leaves(then) and _always_leaves(otherwise)
         case nodes.While(nodes.Const(True), body):
-            return not any(isinstance(node, nodes.Break) for node in walk(body))
+            return not _breaks(body)
+    return False
+
+
+def _breaks(body: tuple[Stmt, ...]) -> bool:
+    """A `break` in the block ends the loop around it, not one inside."""
+    for stmt in body:
+        match stmt:
+            case nodes.Break():
+                return True
+            case nodes.If(_, then, otherwise) if _breaks(then) or _breaks(otherwise):
+                return True
     return False

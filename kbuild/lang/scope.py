@@ -38,7 +38,7 @@ class Scope:
 
     def __init__(self, function: FunctionType, definition: Definition) -> None:
         self.function = function
-        self.locals = frozenset(_assigned_names(definition))
+        self.locals = frozenset(_locals(definition))
 
     def root(self, node: ast.expr) -> str | None:
         """The name at the bottom of `a.b.c`, or None for anything else."""
@@ -78,7 +78,7 @@ class Scope:
         raise UnresolvedName(name, [*function.__globals__, *function.__code__.co_freevars, *self.locals])
 
 
-def _assigned_names(definition: Definition) -> Iterator[str]:
+def _locals(definition: Definition) -> Iterator[str]:
     arguments = definition.args
     for argument in [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]:
         yield argument.arg
@@ -86,6 +86,18 @@ def _assigned_names(definition: Definition) -> Iterator[str]:
         if extra is not None:
             yield extra.arg
     for statement in definition.body:
-        for node in ast.walk(statement):
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-                yield node.id
+        yield from assigned_names(statement)
+
+
+def assigned_names(root: ast.AST) -> Iterator[str]:
+    """Names that a piece of code binds, also by what kernels do not have (`def`, `import`, `except … as`, `case`)."""
+    for node in ast.walk(root):
+        match node:
+            case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
+                yield name
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                yield name
+            case ast.alias(name=name, asname=asname):
+                yield asname or name.partition(".")[0]
+            case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
+                yield name

@@ -9,6 +9,7 @@ import ast
 import tokenize
 from dataclasses import dataclass
 from functools import cache
+from inspect import CO_ASYNC_GENERATOR, CO_COROUTINE
 from types import CodeType, FunctionType
 from typing import TypeAlias
 
@@ -49,6 +50,8 @@ def definition_of(function: FunctionType) -> tuple[SourceFile, Definition]:
     code = function.__code__
     if code.co_name == "<lambda>":
         raise _no_source(function, "it is a lambda", "write it as a `def`")
+    if code.co_flags & (CO_COROUTINE | CO_ASYNC_GENERATOR):
+        raise _no_source(function, "it is asynchronous", "write it as a `def`")
     try:
         file = source_file(code.co_filename)
     except (OSError, SyntaxError, UnicodeDecodeError) as error:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from typing import Any
 
 from kbuild.ir import nodes
 from kbuild.ir.nodes import Expr, Read, Symbol
@@ -12,7 +11,7 @@ from kbuild.ir.types import INT32, VOID, Tuple, Type, element_of, is_number
 from kbuild.lang import atomics, loops, operators, places
 from kbuild.lang.context import Context, StatementHandler
 from kbuild.lang.expressions import outer
-from kbuild.lang.operands import Operand, Pack, Static, Untyped, describe
+from kbuild.lang.operands import Operand, Pack, Silenced, Static, Untyped, describe
 from kbuild.loader.builtins import Builtin
 from kbuild.loader.types import Kernel, abi_type
 
@@ -124,13 +123,13 @@ def _annotation(ctx: Context, node: ast.expr) -> Type:
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         node = ast.copy_location(ast.parse(node.value, mode="eval").body, node)
         ast.fix_missing_locations(node)
-    operand: Any = outer(ctx, node) if ctx.scope.is_outer(node) else None
+    operand = outer(ctx, node) if ctx.scope.is_outer(node) else None
     try:
-        return abi_type(operand.value)
-    except (TypeError, AttributeError) as error:
-        ctx.refuse(
-            "KB102", f"this is no type of the kernel language ({error})", node, "float, int, kb.float64, kb.vec3 …"
-        )
+        return abi_type(getattr(operand, "value", operand))
+    except TypeError as error:
+        reason = f" ({error})" if isinstance(operand, Static) else ""
+        text = f"this is no type of the kernel language{reason}"
+        ctx.refuse("KB102", text, node, "float, int, kb.float64, kb.vec3 …")
 
 
 def augmented(ctx: Context, node: ast.stmt) -> None:
@@ -171,9 +170,13 @@ def _atomic(ctx: Context, place: Expr, value: Operand, node: ast.AugAssign) -> N
 
 def if_(ctx: Context, node: ast.stmt) -> None:
     assert isinstance(node, ast.If)
-    condition = ctx.condition(node.test)
+    condition = ctx.attempt(lambda: ctx.condition(node.test))
+    if condition is None:
+        ctx.poison(node.test)
     then = ctx.body(node.body)
     otherwise = ctx.body(node.orelse)
+    if condition is None:
+        raise Silenced
     ctx.emit(nodes.If(condition, then, otherwise, ctx.span(node)))
 
 

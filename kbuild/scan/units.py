@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
@@ -44,7 +44,7 @@ def find(kernels: Iterable[runtime.Kernel], report: Report) -> list[Found]:
             reached.setdefault(kernel.name, []).append((kernel, reach(kernel)))
         except CompileError as error:
             for diagnostic in error.diagnostics:
-                report.add(diagnostic)
+                report.add(replace(diagnostic, kernel=kernel.name))
     found: list[Found] = []
     for name in sorted(reached):
         found += _instances(name, reached[name], report)
