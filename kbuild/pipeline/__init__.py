@@ -14,7 +14,7 @@ from typing import Protocol
 from kbuild.config import BuildConfig
 from kbuild.errors import CompileError, Diagnostic, UsageError
 from kbuild.nvrtc import Cache, cache_root, discover
-from kbuild.pipeline.packing import pack
+from kbuild.pipeline.packing import is_editable, pack
 from kbuild.pipeline.units import Compilation, UnitCode, compile_units, from_cache, lower_units
 from kbuild.scan.client import Scanner
 from kbuild.scan.data import Request, Scanned, ScannedUnit, diagnostic_from_json
@@ -84,17 +84,20 @@ def build(
     config: BuildConfig,
     *,
     output: Path | None = None,
-    editable: bool = False,
+    editable: bool | None = None,
     progress: Progress | None = None,
     jobs: int | None = None,
 ) -> BuildResult:
     """Builds a project's bundles below `output`, or beside its sources. Raises KbuildError.
 
     An editable build makes a unit of each kernel and notes the sources, so that a launch can tell when they changed.
+    None means: as the bundle is that would be replaced, so that an editable install stays one.
     """
     started = time.perf_counter()
     progress = progress or Quiet()
     selection = select(config.source_roots, config.modules, config.exclude)
+    if editable is None:
+        editable = any(is_editable(_place(m.package, selection, output)) for m in selection.modules)
     cache = Cache(cache_root())
     toolchains = discover(config.toolchains, cache=cache)
     plan = Compilation(config, toolchains, cache)

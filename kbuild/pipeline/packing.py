@@ -35,6 +35,14 @@ def pack(
     return path, parsed.digest, path.stat().st_size
 
 
+def is_editable(path: Path) -> bool:
+    """A bundle of an editable build stands there."""
+    try:
+        return format.parse(path.read_bytes(), lazy=True).manifest["sources"] is not None
+    except (OSError, format.BundleError):
+        return False
+
+
 def _held_against_its_code(parsed: format.Parsed) -> None:
     problems = verify(parsed)
     if problems:
