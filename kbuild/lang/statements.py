@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from kbuild.ir import nodes
 from kbuild.ir.nodes import Expr, Read, Symbol
-from kbuild.ir.traverse import root_of
+from kbuild.ir.traverse import root_of, walk
 from kbuild.ir.types import INT32, VOID, Tuple, Type, element_of, is_number
 from kbuild.lang import atomics, loops, operators, places
 from kbuild.lang.context import Context, StatementHandler
@@ -164,8 +165,9 @@ def _atomic(ctx: Context, place: Expr, value: Operand, node: ast.AugAssign) -> N
     name = "atomic_add" if isinstance(node.op, ast.Add) else "atomic_sub"
     if not is_number(element_of(place.type)):
         ctx.refuse("KB121", f"`{'+' if name == 'atomic_add' else '-'}=` does not take {place.type}", node)
+    mark = len(ctx.block)
     atomics.apply(ctx, name, place, [ctx.coerce(value, place.type, node, "the value")], node)
-    _drop_results(ctx)
+    _drop_results(ctx, mark)
 
 
 def if_(ctx: Context, node: ast.stmt) -> None:
@@ -224,14 +226,33 @@ def expression(ctx: Context, node: ast.stmt) -> None:
     ctx.expr(node.value)
     if len(ctx.block) == mark:
         ctx.refuse("KB110", "this call does nothing: it changes no memory and its value is not used", node)
-    _drop_results(ctx)
+    _drop_results(ctx, mark)
 
 
-def _drop_results(ctx: Context) -> None:
-    """The last call of the block keeps its effect and loses the temporary for its value."""
-    last = ctx.block[-1]
-    if isinstance(last, nodes.Assign) and isinstance(last.value, (nodes.Call, nodes.Intrinsic)):
-        ctx.block[-1] = nodes.Evaluate(last.value, last.span)
+def _drop_results(ctx: Context, mark: int) -> None:
+    """Calls since `mark` keep their effect and lose the temporaries for values that nobody reads."""
+    statements = ctx.block[mark:]
+    read = {node.symbol for s in statements for e in _values(s) for node in walk(e) if isinstance(node, Read)}
+    for position, stmt in enumerate(statements, mark):
+        match stmt:
+            case nodes.Assign(Read(symbol), nodes.Call() | nodes.Intrinsic() as value, span) if symbol not in read:
+                ctx.block[position] = nodes.Evaluate(value, span)
+
+
+def _values(stmt: nodes.Stmt) -> Iterator[nodes.Expr]:
+    """Expressions of a statement and of those inside it, but for the variables it assigns."""
+    for node in walk(stmt):
+        match node:
+            case nodes.Assign(Read(), value):
+                yield value
+            case nodes.Assign(target, value):
+                yield from (target, value)
+            case nodes.Evaluate(value):
+                yield value
+            case nodes.If(condition) | nodes.While(condition):
+                yield condition
+            case nodes.For(_, start, stop, step):
+                yield from (start, stop, step)
 
 
 def pass_(ctx: Context, node: ast.stmt) -> None:

@@ -1,0 +1,300 @@
+"""Runs a kernel one thread after the other on Python numbers.
+
+    run(kernel, dim=(64,), arguments=[Memory(…), 0.5]) → Outcome: the arrays hold the results
+
+Every access is checked: outside an array, or in conflict with another thread so that the result depends on order, is a
+`Fault` with the Python line. The order of threads is the linear one.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass, field
+from typing import Any
+
+from kbuild.errors import InternalError, Span
+from kbuild.intrinsics.table import ROWS
+from kbuild.ir import nodes
+from kbuild.ir.nodes import Expr, Function, Kernel, Stmt, Symbol
+from kbuild.ir.traverse import root_of
+from kbuild.ir.types import Matrix, Scalar, Struct, Type, Vector, element_of, is_composite
+from kbuild.sim import numbers
+from kbuild.sim.values import Fault, Memory, OutOfBounds, Path, copied, zero
+
+_BREAK, _CONTINUE = object(), object()
+
+
+@dataclass
+class _Returned:
+    value: Any
+
+
+class TooLong(Fault):
+    """More steps than the caller allows."""
+
+
+@dataclass
+class Outcome:
+    """What a run has seen: `approximate` when a result is only near on other devices, `steps` statements executed."""
+
+    approximate: bool = False
+    steps: int = 0
+
+
+def run(kernel: Kernel, dim: tuple[int, ...], arguments: list[Any], max_steps: int = 10_000_000) -> Outcome:
+    """Runs every thread of a launch. Raises Fault with the place in its message."""
+    machine = _Machine(max_steps)
+    for number, coordinates in enumerate(itertools.product(*(range(extent) for extent in dim))):
+        machine.thread, machine.coordinates = number, coordinates
+        machine.call(kernel.function, [copied(a) for a in arguments])
+    return machine.outcome
+
+
+@dataclass
+class _Machine:
+    max_steps: int
+    outcome: Outcome = field(default_factory=Outcome)
+    thread: int = 0
+    coordinates: tuple[int, ...] = ()
+
+    def call(self, function: Function, arguments: list[Any]) -> Any:
+        frame: dict[Symbol, Any] = dict(zip(function.parameters, arguments, strict=True))
+        result = self.block(function.body, frame)
+        return result.value if isinstance(result, _Returned) else None
+
+    # Statements
+
+    def block(self, body: tuple[Stmt, ...], frame: dict[Symbol, Any]) -> Any:
+        """Runs statements; what ends the block early, or None."""
+        for statement in body:
+            left = self.statement(statement, frame)
+            if left is not None:
+                return left
+        return None
+
+    def statement(self, stmt: Stmt, frame: dict[Symbol, Any]) -> Any:
+        self.outcome.steps += 1
+        if self.outcome.steps > self.max_steps:
+            raise TooLong(f"more than {self.max_steps} steps")
+        try:
+            return self._statement(stmt, frame)
+        except Fault as fault:
+            if getattr(fault, "span", None) is None:
+                fault.span = stmt.span  # type: ignore[attr-defined]
+                fault.args = (f"{_place(stmt.span)}{fault}, thread {self.coordinates}",)
+            raise
+
+    def _statement(self, stmt: Stmt, frame: dict[Symbol, Any]) -> Any:
+        match stmt:
+            case nodes.Assign(target, value):
+                self.assign(target, copied(self.value(value, frame)), frame)
+            case nodes.Evaluate(nodes.Intrinsic() as value) if ROWS[value.name].is_atomic:
+                self.atomic(value, frame, is_used=False)
+            case nodes.Evaluate(value):
+                self.value(value, frame)
+            case nodes.If(condition, then, otherwise):
+                return self.block(then if self.value(condition, frame) else otherwise, frame)
+            case nodes.For():
+                return self.loop(stmt, frame)
+            case nodes.While(condition, body):
+                while self.value(condition, frame):
+                    left = self.block(body, frame)
+                    if left is _BREAK:
+                        break
+                    if isinstance(left, _Returned):
+                        return left
+                    self.statement(nodes.Evaluate(nodes.Const(True, condition.type), stmt.span), frame)
+            case nodes.Break():
+                return _BREAK
+            case nodes.Continue():
+                return _CONTINUE
+            case nodes.Return(value):
+                return _Returned(None if value is None else self.value(value, frame))
+        return None
+
+    def loop(self, stmt: nodes.For, frame: dict[Symbol, Any]) -> Any:
+        start, stop, step = (self.value(bound, frame) for bound in (stmt.start, stmt.stop, stmt.step))
+        for counter in range(start, stop, step) if step else ():
+            frame[stmt.symbol] = counter
+            left = self.block(stmt.body, frame)
+            if left is _BREAK:
+                break
+            if isinstance(left, _Returned):
+                return left
+        return None
+
+    # Places
+
+    def assign(self, target: Expr, value: Any, frame: dict[Symbol, Any]) -> None:
+        if isinstance(target, nodes.Read):
+            frame[target.symbol] = value
+            return
+        root = root_of(target)
+        memory, path = self.path(target, frame)
+        if isinstance(root, nodes.Index):
+            memory.note("write", path, self.thread)
+        _store(memory.data if isinstance(memory, Memory) else memory, path, value)
+
+    def path(self, place: Expr, frame: dict[Symbol, Any]) -> tuple[Any, Path]:
+        """The container that a place lies in, and the way to it from there."""
+        match place:
+            case nodes.Index(array, indices):
+                memory = self.value(array, frame)
+                return memory, (memory.offset([self.value(i, frame) for i in indices]),)
+            case nodes.Component(base, indices):
+                container, path = self.path(base, frame)
+                return container, path + self.component(base.type, indices, frame)
+            case nodes.Member(base, name):
+                container, path = self.path(base, frame)
+                return container, (*path, name)
+            case nodes.Read(symbol):
+                frame.setdefault(symbol, zero(symbol.type))
+                return frame, (symbol,)
+        raise InternalError(f"no place: {place!r:.200}")
+
+    def component(self, base: Type, indices: tuple[Expr, ...], frame: dict[Symbol, Any]) -> Path:
+        extents = (base.length,) if isinstance(base, Vector) else (base.rows, base.columns)  # type: ignore[attr-defined]
+        path = tuple(self.value(index, frame) for index in indices)
+        for index, extent in zip(path, extents, strict=False):
+            if not 0 <= index < extent:
+                raise OutOfBounds(f"index {index} in {base}")
+        return path
+
+    # Expressions
+
+    def value(self, expr: Expr, frame: dict[Symbol, Any]) -> Any:
+        match expr:
+            case nodes.Const(value):
+                return value
+            case nodes.Read(symbol):
+                if symbol not in frame:
+                    frame[symbol] = zero(symbol.type)
+                return frame[symbol]
+            case nodes.Index() | nodes.Component() | nodes.Member():
+                return self.load(expr, frame)
+            case nodes.Extent(array, axis):
+                return self.value(array, frame).shape[axis]
+            case nodes.ThreadIndex(axis, ndim):
+                return self.thread if ndim == 1 else self.coordinates[axis]
+            case nodes.Select(condition, then, otherwise):
+                return self.value(then if self.value(condition, frame) else otherwise, frame)
+            case nodes.Logical(op, left, right):
+                first = self.value(left, frame)
+                return self.value(right, frame) if first == (op == "and") else first
+            case nodes.Compare(op, left, right):
+                return numbers.compare(op, self.value(left, frame), self.value(right, frame))
+            case nodes.Unary(op, operand, type):
+                return _map(type, lambda a: numbers.unary(op, a, _scalar(type)), self.value(operand, frame))
+            case nodes.Binary(op, left, right, type):
+                return self.binary(op, left, right, type, frame)
+            case nodes.Fma(a, b, c, type):
+                factors = [self.spread(part, type, frame) for part in (a, b, c)]
+                return _map(type, lambda x, y, z: numbers.fma(x, y, z, _scalar(type)), *factors)
+            case nodes.Convert(operand, type):
+                return numbers.convert(self.value(operand, frame), _scalar(operand.type), _scalar(type))
+            case nodes.Build(parts, type):
+                return _built(type, [copied(self.value(part, frame)) for part in parts])
+            case nodes.Item(base, index):
+                return self.value(base, frame)[index]
+            case nodes.Call(callee, arguments):
+                return self.call(callee, [copied(self.value(a, frame)) for a in arguments])
+            case nodes.Intrinsic():
+                return self.intrinsic(expr, frame)
+
+    def load(self, expr: Expr, frame: dict[Symbol, Any]) -> Any:
+        """Part of a value: from memory by its path, so that only what is touched is noted; else by taking it out."""
+        root = root_of(expr)
+        if isinstance(root, nodes.Index):
+            memory, path = self.path(expr, frame)
+            memory.note("read", path, self.thread)
+            return _fetch(memory.data, path)
+        if isinstance(expr, nodes.Member):
+            return self.value(expr.base, frame)[expr.field]
+        assert isinstance(expr, nodes.Component)
+        return _fetch(self.value(expr.base, frame), self.component(expr.base.type, expr.indices, frame))
+
+    def binary(self, op: str, left: Expr, right: Expr, type: Type, frame: dict[Symbol, Any]) -> Any:
+        a, b = self.spread(left, type, frame), self.spread(right, type, frame)
+        return _map(type, lambda x, y: numbers.binary(op, x, y, _scalar(type)), a, b)
+
+    def spread(self, part: Expr, type: Type, frame: dict[Symbol, Any]) -> Any:
+        """An operand; a composite's scalar as a composite of equal elements."""
+        value = self.value(part, frame)
+        return value if part.type == type else _map(type, lambda _: value, zero(type))
+
+    def intrinsic(self, expr: nodes.Intrinsic, frame: dict[Symbol, Any]) -> Any:
+        if ROWS[expr.name].is_atomic:
+            return self.atomic(expr, frame, is_used=True)
+        type = _scalar(expr.arguments[0].type)
+        if expr.name in numbers.APPROXIMATE:
+            self.outcome.approximate = True
+        arguments = [self.value(a, frame) for a in expr.arguments]
+        return numbers.intrinsic(expr.name, arguments, type, _scalar(expr.type))
+
+    def atomic(self, expr: nodes.Intrinsic, frame: dict[Symbol, Any], is_used: bool) -> Any:
+        """The value before. Where that is used, or the last one wins, the order of threads shows."""
+        type = _scalar(expr.arguments[0].type)
+        memory, path = self.path(expr.arguments[0], frame)
+        values = [self.value(a, frame) for a in expr.arguments[1:]]
+        order_shows = is_used or expr.name in ("atomic_exch", "atomic_cas")
+        memory.note("write" if order_shows else "atomic", path, self.thread)
+        before = _fetch(memory.data, path)
+        _store(memory.data, path, _after(expr.name, before, values, type))
+        if type.kind == "float" and expr.name in ("atomic_add", "atomic_sub"):
+            self.outcome.approximate = True  # the sum depends on the order of its terms
+        return before
+
+
+def _after(name: str, before: Any, values: list[Any], type: Scalar) -> Any:
+    match name:
+        case "atomic_add" | "atomic_sub":
+            return numbers.binary(name.removeprefix("atomic_"), before, values[0], type)
+        case "atomic_min" | "atomic_max":
+            return numbers.EXACT[name.removeprefix("atomic_")](before, values[0])
+        case "atomic_exch":
+            return values[0]
+        case "atomic_cas":
+            return values[1] if _same_bits(before, values[0]) else before
+    raise InternalError(f"no meaning for {name}")
+
+
+def _same_bits(a: Any, b: Any) -> bool:
+    return bool(a == b and str(a) == str(b)) or (a != a and b != b)
+
+
+def _scalar(type: Type) -> Scalar:
+    element = element_of(type)
+    assert isinstance(element, Scalar)
+    return element
+
+
+def _map(type: Type, function: Any, *values: Any) -> Any:
+    """A function of scalars, element by element."""
+    if not is_composite(type):
+        return function(*values)
+    if isinstance(type, Matrix):
+        row = Vector(type.columns, type.element)
+        return [_map(row, function, *rows) for rows in zip(*values, strict=True)]
+    return [function(*items) for items in zip(*values, strict=True)]
+
+
+def _built(type: Type, parts: list[Any]) -> Any:
+    if isinstance(type, Matrix):
+        return [parts[i * type.columns : (i + 1) * type.columns] for i in range(type.rows)]
+    if isinstance(type, Struct):
+        return {f.name: part for f, part in zip(type.fields, parts, strict=True)}
+    return parts
+
+
+def _fetch(container: Any, path: Path) -> Any:
+    for step in path:
+        container = container[step]
+    return container
+
+
+def _store(container: Any, path: Path, value: Any) -> None:
+    _fetch(container, path[:-1])[path[-1]] = value
+
+
+def _place(span: Span | None) -> str:
+    return f"{span}: " if span is not None else ""
