@@ -154,7 +154,7 @@ def float_kernels() -> Iterator[str]:
     """`arithmetic_T`, `flags_T`, `functions_T`, and `fused_T` and `unfused_T` where there is fma."""
     for name in FLOATS:
         inputs = [(letter, name) for letter in "xyz"]
-        yield table(f"arithmetic_{name}", inputs, name, list(_float_expressions()))
+        yield table(f"arithmetic_{name}", inputs, name, list(_float_expressions(name)))
         yield table(f"flags_{name}", inputs, "bool", [*COMPARISONS, "x < y < z", "bool(x)", *calls("Float", "Bool")])
         yield table(f"functions_{name}", inputs[:2], name, [*calls("Float", "Float"), "x**y"])
         if name != "float16":
@@ -163,12 +163,14 @@ def float_kernels() -> Iterator[str]:
     yield kept_meanings(FUSED)
 
 
-def _float_expressions() -> Iterator[str]:
+def _float_expressions(name: str) -> Iterator[str]:
     yield from (f"x {sign} y" for sign in ("+", "-", "*", "/", "//", "%"))
     yield from ("-x", "+x", "x + 0.1", "1.0 - x", "x * 3.0", "1.0 / x", "x % 1.5")
     yield from calls("Number", "Number")
     yield from CHOICES
     yield from ("kb.sign(x)", "kb.frac(x)", "kb.degrees(x)", "kb.radians(x)")
+    if name == "float16":
+        yield from ("kb.lerp(x, y, z)", "x * y + z")  # never fused
 
 
 def conversion_kernels() -> Iterator[str]:

@@ -40,6 +40,8 @@ def arithmetic_float16(
     out[21, i] = kb.frac(x)
     out[22, i] = kb.degrees(x)
     out[23, i] = kb.radians(x)
+    out[24, i] = kb.lerp(x, y, z)
+    out[25, i] = x * y + z
 
 
 EXPRESSIONS["arithmetic_float16"] = (
@@ -67,6 +69,8 @@ EXPRESSIONS["arithmetic_float16"] = (
     "kb.frac(x)",
     "kb.degrees(x)",
     "kb.radians(x)",
+    "kb.lerp(x, y, z)",
+    "x * y + z",
 )
 
 

@@ -1,0 +1,14 @@
+"""Tests that need a GPU, and kbuild, robosim and gpukernels installed from their wheels.
+
+They are collected only where gpukernels is installed: `make test-gpu` and `benchmarks/on_gpu.sh` see to that.
+"""
+
+from importlib.util import find_spec
+from pathlib import Path
+
+ANYWHERE = ("test_generated.py", "test_meaning.py", "test_robosim.py")  # these import no kernels
+collect_ignore = [
+    path.name
+    for path in sorted(Path(__file__).parent.glob("test_*.py"))
+    if path.name not in ANYWHERE and not find_spec("gpukernels")
+]
