@@ -12,12 +12,15 @@ protected public register reinterpret_cast return short signed sizeof static sta
 template this thread_local throw true try typedef typeid typename union unsigned using virtual void volatile wchar_t
 while xor xor_eq
 blockIdx blockDim threadIdx gridDim warpSize
+NULL assert main va_arg va_copy va_end va_start
 """
+# What kbuild names itself, what C++ keeps, and the prefixes of NVRTC's own macros.
+_PREFIXES = ("kb_", "__", "cuda", "CUDA", "CU_", "NV_")
 _TYPES = re.compile(r"(vec\d+|mat\d+x\d+)[a-z]+")
 
 
 def _is_reserved(name: str, spellings: frozenset[str]) -> bool:
-    return name in _RESERVED or name in spellings or name.startswith(("kb_", "__")) or bool(_TYPES.fullmatch(name))
+    return name in _RESERVED or name in spellings or name.startswith(_PREFIXES) or bool(_TYPES.fullmatch(name))
 
 
 _RESERVED = frozenset(_KEYWORDS.split())
@@ -50,5 +53,6 @@ def identifier(text: str) -> str:
 
 
 def field_name(name: str) -> str:
-    """A struct's field, moved out of the way of keywords."""
-    return f"{identifier(name)}_" if name in _RESERVED else identifier(name)
+    """A struct's field, moved out of the way of keywords, macros and types; different fields stay different."""
+    base = identifier(name)
+    return f"{base}_" if base.endswith("_") or _is_reserved(base, frozenset()) else base

@@ -56,8 +56,12 @@ class UnitEmitter:
 
     def text(self) -> str:
         """The whole source."""
-        head = [f'#line 1 "{HEADER_PATH}"\n{_QUIET}', *self.parts.values()]
-        return "".join(head) + "\n" + "\n".join(self.functions)
+        helpers = [text for key, text in self.parts.items() if key[0] != "struct"]
+        records = [text for key, text in self.parts.items() if key[0] == "struct"]
+        head = [f'#line 1 "{HEADER_PATH}"\n{_QUIET}', *helpers]
+        # The user's names stand apart from CUDA's own (`float4`, `max`, `dim3`).
+        space = ["\nnamespace kb_unit {\n", *records, "\n"]
+        return "".join([*head, *space]) + "\n".join(self.functions) + "}\n"
 
     # Types
 

@@ -1,0 +1,123 @@
+"""Generated CUDA C compiled for the host and run thread by thread: what a kernel computes, without a GPU.
+
+    module = HostModule(kernels, folder)
+    module.launch("case:scale", dim=4, args=[device(np.zeros(4, np.float32)), 2.0])
+
+The parameters go through the loader's own packing and launch headers, so the launch ABI is tested too. It says nothing
+about the GPU's rounding of functions like `sin`.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import re
+import shutil
+import struct
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from kbuild.bundle.manifest import kernel_row
+from kbuild.codegen.unit import emit
+from kbuild.ir import nodes
+from kbuild.loader import geometry, pack
+
+HEADER = Path(__file__).with_name("host_gpu.h")
+_ENTRY = re.compile(r'^extern "C" __global__ void (\w+)\((.*)\)$', re.MULTILINE)
+_TO_HALF = re.compile(r'asm\("cvt\.rn\.f16\.\w+ %0, %1;" : "=h"\(y\.bits\) : "\w"\(x\)\);')
+_FROM_HALF = 'asm("cvt.f32.f16 %0, %1;" : "=f"(y) : "h"(x.bits));'
+_FLAGS = ("-O1", "-std=c++17", "-w", "-shared", "-fPIC", "-ffp-contract=off", "-fno-strict-aliasing")
+
+
+class DeviceArray:
+    """A NumPy array where kernels expect device memory."""
+
+    def __init__(self, host: np.ndarray) -> None:
+        self.host = host
+        described = dict(host.__array_interface__)
+        self.__cuda_array_interface__ = {**described, "strides": host.strides, "version": 3, "stream": None}
+
+
+def device(host: Any) -> DeviceArray:
+    """The array itself, not a copy: kernels change it."""
+    return DeviceArray(np.asarray(host))
+
+
+class HostModule:
+    """The kernels as one unit, compiled with g++."""
+
+    def __init__(self, kernels: Sequence[nodes.Kernel], folder: Path) -> None:
+        self.kernels = {kernel.name: kernel for kernel in kernels}
+        entries = {kernel.name: f"entry_{number}" for number, kernel in enumerate(kernels)}
+        self.source = emit([(kernel, entries[kernel.name]) for kernel in kernels]).source
+        self.rows = {
+            kernel.name: kernel_row(
+                kernel.name,
+                entries[kernel.name],
+                kernel.ndim,
+                256,
+                [(p.name, p.type) for p in kernel.function.parameters],
+            )
+            for kernel in kernels
+        }
+        self.library = _compile(self._whole(), folder)
+
+    def _whole(self) -> str:
+        source = _TO_HALF.sub("y.bits = host_to_half((double)x);", self.source)
+        source = source.replace(_FROM_HALF, "y = host_from_half(x.bits);")
+        assert "asm" not in source
+        rows = {row["entry"]: row for row in self.rows.values()}
+        runners = [_runner(match[1], match[2], rows[match[1]]) for match in _ENTRY.finditer(source)]
+        assert len(runners) == len(rows)
+        return f'#include "{HEADER}"\n{source}\n#line 1 "runners"\nusing namespace kb_unit;\n{"".join(runners)}'
+
+    def launch(self, name: str, dim: Any, args: Sequence[Any], block_dim: int = 32) -> None:
+        """Runs every thread of a launch, in order."""
+        kernel, row = self.kernels[name], self.rows[name]
+        run = getattr(self.library, f"run_{row['entry']}")
+        packing = pack.Packing()
+        for parameter, value in zip(kernel.function.parameters, args, strict=True):
+            packing.add(parameter.type, value, parameter.name)
+        places = [(p.type, r["offset"]) for p, r in zip(kernel.function.parameters, row["parameters"], strict=True)]
+        for header, blocks in geometry.plan(dim, kernel.ndim, block_dim):
+            rest = struct.pack("<" + pack.fields_format(places, len(header), row["size"]), *packing.values)
+            run(header + rest, blocks, block_dim)
+
+
+def _runner(entry: str, parameters: str, row: dict[str, Any]) -> str:
+    """A loop over blocks and threads, with the parameter block laid out as the manifest says."""
+    types = [part.rpartition(" ")[0].removeprefix("const ") for part in parameters.split(", ")]
+    members = "".join(f"    {type} p{i};\n" for i, type in enumerate(types))
+    checks = "".join(
+        f'static_assert(offsetof(block_{entry}, p{i}) == {p["offset"]} && sizeof({type}) == {p["size"]}, "abi");\n'
+        for i, (type, p) in enumerate(zip(types[1:], row["parameters"], strict=True), start=1)
+    )
+    values = ", ".join(f"block.p{i}" for i in range(len(types)))
+    return f"""\
+struct block_{entry} {{
+{members}}};
+{checks}extern "C" void run_{entry}(const char *data, unsigned int blocks, unsigned int threads) {{
+    block_{entry} block;
+    memcpy(&block, data, {row["size"]});
+    blockDim.x = threads;
+    for (blockIdx.x = 0; blockIdx.x < blocks; ++blockIdx.x)
+        for (threadIdx.x = 0; threadIdx.x < threads; ++threadIdx.x) {entry}({values});
+}}
+"""
+
+
+def _compile(source: str, folder: Path) -> ctypes.CDLL:
+    compiler = shutil.which("g++")
+    if compiler is None:
+        pytest.skip("no g++ on this machine")
+    number = len(list(folder.glob("unit_*.cpp")))
+    path = folder / f"unit_{number}.cpp"
+    path.write_text(source, encoding="utf-8")
+    library = path.with_suffix(".so")
+    result = subprocess.run([compiler, *_FLAGS, str(path), "-o", str(library)], capture_output=True, text=True)
+    assert result.returncode == 0, f"{result.stderr}\n{source}"
+    return ctypes.CDLL(str(library))
