@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     Parameters = Sequence[tuple[str, str]]
 
 SOURCE = Path(__file__).parents[1] / "loader" / "fake_cuda.c"
+FOREIGN_CONTEXT = 0x1F05  # one that the program made itself
 NO_CAPTURES = hashlib.sha256(b"[]").hexdigest()
 
 
@@ -51,7 +52,9 @@ class FakeCuda:
         self.library.fake_record.restype = ctypes.POINTER(Record)
         self.library.fake_record_name.restype = ctypes.c_char_p
         self.library.fake_calls.restype = ctypes.c_char_p
-        self.library.fake_current.restype = ctypes.c_uint64
+        self.library.fake_breaches.restype = ctypes.c_char_p
+        for name in ("fake_current", "fake_launches", "fake_live_bytes", "fake_make_stream"):
+            getattr(self.library, name).restype = ctypes.c_uint64
 
     def __enter__(self) -> FakeCuda:
         os.environ["FAKE_DEVICES"], os.environ["FAKE_DRIVER"] = self.devices, self.version
@@ -79,6 +82,24 @@ class FakeCuda:
     def fail(self, call: str, code: int, times: int = 1) -> None:
         """Lets the next calls of a function fail."""
         self.library.fake_fail(call.encode(), code, times)
+
+    def fail_nth(self, number: int, code: int, sticky: bool = False) -> None:
+        """Lets the call that comes `number`-th from now fail; all that follow too when `sticky`. 0: no more."""
+        self.library.fake_fail_nth(number, code, int(sticky))
+
+    def make_stream(self) -> int:
+        """A new stream's handle. From then on the driver refuses handles that were not made here."""
+        return int(self.library.fake_make_stream())
+
+    @property
+    def breaches(self) -> list[str]:
+        """What was asked of the driver that no caller may ask: null pointers, double frees, handles that never were."""
+        return self.library.fake_breaches().decode().splitlines()
+
+    @property
+    def launches(self) -> int:
+        """How many launches reached the driver, those that it refused included."""
+        return int(self.library.fake_launches())
 
     @property
     def calls(self) -> list[str]:

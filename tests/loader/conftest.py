@@ -17,12 +17,14 @@ def fake_library(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def cuda(fake_library: Path) -> Iterator[FakeCuda]:
-    """One GPU, sm_90, driver for CUDA 13.0."""
+    """One GPU, sm_90, driver for CUDA 13.0. Whatever a test does, the driver is asked nothing that breaks its rules."""
     with FakeCuda(fake_library) as fake:
         yield fake
+        assert fake.breaches == []
 
 
 @pytest.fixture
 def two_gpus(fake_library: Path) -> Iterator[FakeCuda]:
     with FakeCuda(fake_library, devices="9.0,9.0") as fake:
         yield fake
+        assert fake.breaches == []

@@ -14,7 +14,7 @@ from kbuild.loader.errors import BundleError, DriverError, LaunchError
 from kbuild.loader.layout import struct as kb_struct
 from kbuild.loader.types import float32, float64, int32
 from kbuild.loader.values import bool_
-from tests.helpers.fake_cuda import FakeCuda, make_bundle
+from tests.helpers.fake_cuda import FOREIGN_CONTEXT, FakeCuda, make_bundle
 
 INTEGRATE = [("pos", "array1[vec3[float32]]"), ("gravity", "vec3[float32]"), ("dt", "float32"), ("n", "int32")]
 
@@ -332,10 +332,10 @@ def test_a_thread_without_context_gets_the_primary_one(cuda: FakeCuda) -> None:
 
 def test_another_context_is_left_as_it_was(cuda: FakeCuda) -> None:
     kernel = make_bundle([("x", "float32")])["p.kernels:k"]
-    cuda.set_current(0x1005)
+    cuda.set_current(FOREIGN_CONTEXT)
     for _ in range(3):
         kernel.launch(1, (1.0,))
-        assert (cuda.library.fake_current(), cuda.library.fake_depth()) == (0x1005, 1)
+        assert (cuda.library.fake_current(), cuda.library.fake_depth()) == (FOREIGN_CONTEXT, 1)
     assert len(cuda.records) == 3
 
 
