@@ -15,7 +15,7 @@ SMALL = (-7, -1, 0, 1, 2, 3, 5, 10, 17)
 def arguments(name):
     """Rows of three integers that a function is tried on."""
     if name == "stepping":
-        return [row for row in itertools.product((-9, 0, 4), (-8, 0, 5, 13), (-4, -3, -1, 1, 2, 5))]
+        return list(itertools.product((-9, 0, 4), (-8, 0, 5, 13), (-4, -3, -1, 1, 2, 5)))
     if name in ("collatz", "first_divisor"):
         return [(n, 0, 0) for n in range(1, 400)]
     if name in ("augmented", "called"):  # Python divides negative numbers downwards, kernels towards zero

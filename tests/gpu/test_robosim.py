@@ -1,4 +1,4 @@
-"""The sample, installed from its wheel, on a GPU: results right, nothing compiled, nothing loaded but the driver."""
+"""The sample, installed from its wheel, on a GPU: results right, nothing compiled."""
 
 import os
 import subprocess
@@ -16,3 +16,11 @@ def test_every_result_is_right():
     done = subprocess.run([sys.executable, "-m", "robosim"], env=NO_JIT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.count(" ok\n") == 5
+
+
+def test_a_gpu_is_there():
+    """Without one, robosim only explains: the test above must not pass for that reason alone."""
+    look = "import kbuild as kb; print(kb.get_devices()[0].arch)"
+    done = subprocess.run([sys.executable, "-c", look], env=NO_JIT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("sm_")
