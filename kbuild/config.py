@@ -9,6 +9,7 @@
     fmad = true                                           # fuse a * b + c
     line-info = false                                     # cubins know their Python lines
     toolchains = ["/opt/cuda-12.4"]                       # NVRTC libraries beside those that are found anyway
+    selftest = true                                       # bundle results to compare with on the target
     jobs = 4                                              # parallel compilers; all cores if left out
 
 Nothing is guessed and nothing is ignored: an unknown option, a wrong type or a value that cannot be is a `UsageError`
@@ -36,6 +37,7 @@ OPTIONS = (
     "fmad",
     "line-info",
     "toolchains",
+    "selftest",
     "jobs",
 )
 
@@ -58,6 +60,7 @@ class BuildConfig:
     fmad: bool = True
     lineinfo: bool = False
     toolchains: tuple[Path, ...] = ()
+    selftest: bool = False
     jobs: int | None = None
 
 
@@ -150,6 +153,7 @@ class _Reader:
             fmad=self.flag("fmad", True),
             lineinfo=self.flag("line-info", False),
             toolchains=self.folders("toolchains", Path.exists, "an NVRTC library or a toolkit's folder"),
+            selftest=self.flag("selftest", False),
             jobs=self.jobs(),
         )
 

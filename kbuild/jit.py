@@ -45,7 +45,7 @@ def _compiled(kernel: Kernel) -> BundleKernel:
     cache = Cache(cache_root())
     config = BuildConfig(Path.cwd(), (kernel.module,), _targets(), ())
     plan = Compilation(config, discover(cache=cache), cache)
-    code = UnitCode(unit.name, lowered.rows, lowered.structs, lowered.source, lowered.files)
+    code = UnitCode(unit.name, lowered.rows, lowered.structs, source=lowered.source, files=lowered.files)
     scanned = Scanned([one.row for one in found], [unit])
     compile_units(plan, scanned, [code], Quiet(), None)
     manifest, blobs = manifest_of(plan, kernel.module.partition(".")[0], scanned, [(unit, code)])

@@ -45,6 +45,9 @@ def compare(one: format.Parsed, other: format.Parsed) -> list[Difference]:
     differences += _tables("definition", before["definitions"], after["definitions"])
     differences += _tables("kernel", _kernels(before), _kernels(after))
     differences += _tables("cubin", _cubins(before), _cubins(after))
+    tests = [_selftest(manifest) for manifest in (before, after)]
+    if tests[0] != tests[1]:
+        differences.append(Difference("selftest", *tests))
     if before["sources"] != after["sources"]:
         differences.append(Difference("sources", _count(before["sources"]), _count(after["sources"])))
     return differences
@@ -77,6 +80,11 @@ def _cubins(manifest: Row) -> dict[str, Row]:
         kept["resources"] = [dict(resources, kernel=names[resources["kernel"]]) for resources in row["resources"]]
         rows[f"{row['target']} {row['unit']} {row['kind']}"] = kept
     return rows
+
+
+def _selftest(manifest: Row) -> str | None:
+    row = manifest["selftest"]
+    return None if row is None else str(manifest["blobs"][row["blob"]]["sha256"])
 
 
 def _count(sources: list[Row] | None) -> str | None:

@@ -1,7 +1,7 @@
-"""`python -m kbuild.loader doctor [PACKAGE|PATH]` and `verify PACKAGE|PATH`: for the machine in the field.
+"""`python -m kbuild.loader doctor [PACKAGE|PATH]`, `verify` and `selftest PACKAGE|PATH`: for the machine in the field.
 
-Exit codes: 0 done; 1 the bundle is damaged, or holds nothing for a GPU here; 2 usage, or no such bundle; 3 no usable
-driver or GPU.
+Exit codes: 0 done; 1 the bundle is damaged, holds nothing for a GPU here, or a kernel fails its self-test; 2 usage, or
+no such bundle; 3 no usable driver or GPU.
 """
 
 from __future__ import annotations
@@ -33,6 +33,9 @@ def main(arguments: list[str] | None = None) -> int:
     except BundleError as error:
         return _fail(options, str(error), code)
     code, answer, lines = options.command(bundle)
+    if getattr(options, "report", None):
+        with open(options.report, "w", encoding="utf-8") as file:
+            json.dump(answer, file, indent=2)
     print(json.dumps(answer, indent=2) if options.json else "\n".join(lines))
     return int(code)
 
@@ -42,10 +45,17 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     about_doctor = "the GPUs of this machine, and what each kernel of a bundle would load on them"
     about_verify = "checks every byte of a bundle, and each cubin's own tables against its manifest"
-    for name, command, about in (("doctor", _doctor, about_doctor), ("verify", _verify, about_verify)):
+    about_selftest = "runs every kernel of a bundle on the GPUs here, against results computed while it was built"
+    for name, command, about in (
+        ("doctor", _doctor, about_doctor),
+        ("verify", _verify, about_verify),
+        ("selftest", _selftest, about_selftest),
+    ):
         sub = commands.add_parser(name, help=about, description=about)
         sub.add_argument("bundle", metavar="PACKAGE|PATH", nargs="?" if name == "doctor" else None)
         sub.add_argument("--json", action="store_true", help="print one JSON object")
+        if command is _selftest:
+            sub.add_argument("--report", metavar="FILE", help="write the report as JSON, to send it home")
         sub.set_defaults(command=command)
     return parser
 
@@ -66,6 +76,19 @@ def _verify(bundle: Bundle) -> tuple[int, dict[str, Any], list[str]]:
         return DAMAGED, dict(answer, problem=str(error)), ["%s: %s" % (bundle.label, error)]
     said = "%s: %d kernels, %d cubins, all as the manifest says\n  %s"
     return DONE, answer, [said % (bundle.label, len(bundle), len(bundle.manifest["cubins"]), bundle.digest)]
+
+
+def _selftest(bundle: Bundle) -> tuple[int, dict[str, Any], list[str]]:
+    from . import fieldtest
+
+    answer: dict[str, Any] = {"bundle": bundle.label, "digest": bundle.digest, "problem": None}
+    try:
+        answer.update(fieldtest.report(bundle))
+    except BundleError as error:
+        return DAMAGED, dict(answer, problem=str(error)), [str(error)]
+    except DriverError as error:
+        return MACHINE, dict(answer, problem=str(error)), [str(error)]
+    return (DONE if fieldtest.is_right(answer) else DAMAGED), answer, fieldtest.lines(answer)
 
 
 def _doctor(bundle: Bundle | None) -> tuple[int, dict[str, Any], list[str]]:

@@ -200,6 +200,7 @@ _MANIFEST = {
     "targets": [_text],
     "cubins": [_CUBIN],
     "blobs": [_BLOB],
+    "selftest": _Nullable({"blob": _count}),
     "sources": _Nullable([_SOURCE]),
 }
 
@@ -216,7 +217,11 @@ def check(manifest: Any) -> None:
     _check_definitions(manifest["definitions"], manifest["kernels"])
     _refuse_repeats("targets", manifest["targets"])
     _check_cubins(manifest["cubins"], manifest["targets"], manifest["kernels"], len(manifest["blobs"]))
-    _check_blobs(manifest["blobs"], {row["blob"] for row in manifest["cubins"]})
+    used = {row["blob"] for row in manifest["cubins"]}
+    if manifest["selftest"] is not None:
+        _check_index("selftest.blob", manifest["selftest"]["blob"], len(manifest["blobs"]), "blobs")
+        used.add(manifest["selftest"]["blob"])
+    _check_blobs(manifest["blobs"], used)
     _refuse_repeats("sources", [row["path"] for row in manifest["sources"] or ()])
 
 

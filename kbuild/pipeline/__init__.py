@@ -157,7 +157,7 @@ def emit(config: BuildConfig, stage: str, *, kernel: str | None = None) -> Itera
         yield from ((f"{unit.name}.cu", unit.source) for unit in lowered.units)
     else:
         plan = Compilation(config, discover(config.toolchains), Cache(cache_root()))
-        yield from plan.emit(stage, units, lowered.units)
+        yield from plan.emit(stage, units, scanned.kernels, lowered.units)
 
 
 def sources(config: BuildConfig) -> list[Path]:
@@ -178,6 +178,7 @@ def _request(config: BuildConfig, selection: Selection, *, per_kernel: bool) -> 
         config.fmad,
         config.lineinfo,
         per_kernel,
+        config.selftest,
     )
 
 

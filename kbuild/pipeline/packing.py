@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from kbuild.bundle.manifest import Blobs, cubin_row, kernel_row
 from kbuild.bundle.verification import verify
 from kbuild.bundle.writing import write
 from kbuild.errors import InternalError
-from kbuild.loader import abi, format
+from kbuild.loader import abi, format, selftest
 from kbuild.pipeline.units import Compilation, UnitCode
 from kbuild.scan.data import Scanned, ScannedUnit
 
@@ -71,6 +72,7 @@ def manifest_of(
                 spills=result.spills,
             )
             cubins.append(row)
+    tests = {name: test for _, code in parts for name, test in code.selftest.items()}
     manifest = {
         "format": FORMAT,
         "generator": f"kbuild {__version__}",
@@ -81,9 +83,14 @@ def manifest_of(
         "kernels": kernels,
         "targets": [target.name for target in plan.config.targets],
         "cubins": cubins,
+        "selftest": {"blob": blobs.add(_selftest(tests))} if tests else None,
         "sources": None,
     }
     return manifest, blobs
+
+
+def _selftest(tests: dict[str, Any]) -> bytes:
+    return json.dumps({"format": selftest.FORMAT, "kernels": tests}, sort_keys=True, separators=(",", ":")).encode()
 
 
 def _kernels(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -22,14 +23,17 @@ from kbuild.nvrtc import (
     job_key,
     lookup,
 )
+from kbuild.pipeline.limits import too_many_parameters
 from kbuild.scan.client import Scanner
-from kbuild.scan.data import LoweredUnit, Scanned, ScannedUnit, diagnostic_from_json
+from kbuild.scan.data import LoweredUnit, Scanned, ScannedKernel, ScannedUnit, diagnostic_from_json
 from kbuild.targets import Target
 
 if TYPE_CHECKING:
     from kbuild.pipeline import Progress
 
 _RECORD = "lowered"
+
+Entries = dict[str, ScannedKernel]
 
 
 @dataclass
@@ -42,6 +46,7 @@ class UnitCode:
     name: str
     rows: dict[str, dict[str, Any]]
     structs: dict[str, dict[str, Any]]
+    selftest: dict[str, dict[str, Any]] = field(default_factory=dict)
     source: str | None = None
     files: dict[str, str] = field(default_factory=dict)
     results: list[Compiled] = field(default_factory=list)
@@ -66,6 +71,10 @@ class Compilation:
             (part, choose(part, toolchains)) for target in config.targets for part in target.parts()
         ]
 
+    def record_key(self, unit: ScannedUnit) -> str:
+        """The cache key of what lowering a unit gave."""
+        return hashlib.sha256(f"{unit.key} {self.config.selftest}".encode()).hexdigest()
+
     def key(self, unit: ScannedUnit, part: Target, toolchain: Toolchain) -> str:
         """The cache key of a unit's code for a part."""
         return job_key(unit.key, part.arch, toolchain, lineinfo=self.config.lineinfo)
@@ -74,27 +83,43 @@ class Compilation:
         """The compilation of a unit for a part."""
         return Job(unit.name, source, part.arch, toolchain, key_parts=unit.key, lineinfo=self.config.lineinfo)
 
+    def refuse_what_is_too_large(
+        self, units: Sequence[ScannedUnit], kernels: Sequence[ScannedKernel], lowered: Sequence[UnitCode | LoweredUnit]
+    ) -> None:
+        """Raises CompileError for kernels that a target cannot have."""
+        faults: list[Diagnostic] = []
+        for unit, code in zip(units, lowered, strict=True):
+            faults += too_many_parameters(code, {kernels[i].name: kernels[i] for i in unit.kernels}, self.parts)
+        if faults:
+            raise CompileError(faults)
+
     def emit(
-        self, stage: str, units: Sequence[ScannedUnit], lowered: Sequence[LoweredUnit]
+        self,
+        stage: str,
+        units: Sequence[ScannedUnit],
+        kernels: Sequence[ScannedKernel],
+        lowered: Sequence[LoweredUnit],
     ) -> Iterator[tuple[str, str | bytes]]:
         """PTX or cubins of units for every target, by name."""
+        self.refuse_what_is_too_large(units, kernels, lowered)
         jobs = []
         for unit, code in zip(units, lowered, strict=True):
             for target, toolchain in self.parts:
                 arch = target.arch.replace("sm_", "compute_") if stage == "ptx" else target.arch
                 if stage == "ptx" or target.kind == "cubin":
                     job = Job(unit.name, code.source, arch, toolchain, unit.key, self.config.lineinfo)
-                    jobs.append((job, code, f"{unit.name}.{target.name}.{stage}"))
-        outcomes = compile_jobs([job for job, _, _ in jobs], cache=self.cache, workers=self.config.jobs)
-        for (job, code, name), outcome in zip(jobs, outcomes, strict=True):
+                    jobs.append((job, code, _entries(unit, kernels), f"{unit.name}.{target.name}.{stage}"))
+        outcomes = compile_jobs([job for job, _, _, _ in jobs], cache=self.cache, workers=self.config.jobs)
+        _raise_deaths(outcomes)
+        for (job, code, entries, name), outcome in zip(jobs, outcomes, strict=True):
             if isinstance(outcome, Rejected):
-                raise CompileError([_diagnostic(m, job, code.files, {}) for m in outcome.messages])
+                raise CompileError([_diagnostic(m, job, code.files, entries) for m in outcome.messages])
             yield name, outcome.data.decode() if stage == "ptx" else outcome.data
 
 
 def from_cache(plan: Compilation, unit: ScannedUnit) -> UnitCode | None:
     """The unit with all its machine code, when nothing needs to be lowered or compiled."""
-    record = plan.cache.get(_RECORD, unit.key)
+    record = plan.cache.get(_RECORD, plan.record_key(unit))
     if record is None:
         return None
     results = []
@@ -104,7 +129,7 @@ def from_cache(plan: Compilation, unit: ScannedUnit) -> UnitCode | None:
             return None
         results.append(hit)
     data = json.loads(record)
-    return UnitCode(unit.name, data["rows"], data["structs"], results=results)
+    return UnitCode(unit.name, data["rows"], data["structs"], data["selftest"], results=results)
 
 
 def lower_units(plan: Compilation, units: Sequence[ScannedUnit], scanner: Scanner) -> dict[str, UnitCode]:
@@ -113,33 +138,37 @@ def lower_units(plan: Compilation, units: Sequence[ScannedUnit], scanner: Scanne
     diagnostics = [diagnostic_from_json(row) for row in lowered.diagnostics]
     if any(d.severity == "error" for d in diagnostics):
         raise CompileError(diagnostics)
-    keys = {unit.name: unit.key for unit in units}
+    keys = {unit.name: plan.record_key(unit) for unit in units}
+    codes = {}
     for one in lowered.units:
-        record = json.dumps({"rows": one.rows, "structs": one.structs}, sort_keys=True)
-        plan.cache.put(_RECORD, keys[one.name], record.encode())
-    return {one.name: UnitCode(one.name, one.rows, one.structs, one.source, one.files) for one in lowered.units}
+        record = {"rows": one.rows, "structs": one.structs, "selftest": one.selftest}
+        plan.cache.put(_RECORD, keys[one.name], json.dumps(record, sort_keys=True).encode())
+        codes[one.name] = UnitCode(one.name, one.rows, one.structs, one.selftest, one.source, one.files)
+    return codes
 
 
 def compile_units(
     plan: Compilation, scanned: Scanned, codes: Sequence[UnitCode], progress: Progress, workers: int | None
 ) -> CompileOutcome:
     """Fills in the results of the units that have a source. Raises CompileError for what NVRTC rejects."""
-    work: list[tuple[Job, UnitCode]] = []
-    for unit, code in zip(scanned.units, codes, strict=True):
-        if code.source is not None:
-            work += [(plan.job(unit, code.source, part, toolchain), code) for part, toolchain in plan.parts]
+    new = [(unit, code) for unit, code in zip(scanned.units, codes, strict=True) if code.source is not None]
+    plan.refuse_what_is_too_large([unit for unit, _ in new], scanned.kernels, [code for _, code in new])
+    work: list[tuple[Job, UnitCode, Entries]] = []
+    for unit, code in new:
+        entries = _entries(unit, scanned.kernels)
+        for part, toolchain in plan.parts:
+            work.append((plan.job(unit, code.source or "", part, toolchain), code, entries))
     progress.start(len(work))
 
     def done(index: int, outcome: Outcome) -> None:
         job = work[index][0]
         progress.advance(f"{job.arch} {job.name} (NVRTC {job.toolchain.build})")
 
-    outcomes = compile_jobs([job for job, _ in work], cache=plan.cache, workers=workers, on_done=done)
+    outcomes = compile_jobs([job for job, _, _ in work], cache=plan.cache, workers=workers, on_done=done)
     progress.finish()
-    entries = {kernel.entry: kernel.name for kernel in scanned.kernels}
     errors: list[Diagnostic] = []
     warnings: list[Diagnostic] = []
-    for (job, code), outcome in zip(work, outcomes, strict=True):
+    for (job, code, entries), outcome in zip(work, outcomes, strict=True):
         found = [_diagnostic(message, job, code.files, entries) for message in outcome.messages]
         if isinstance(outcome, Rejected):
             errors += [d for d in found if d.severity == "error" and outcome.died is None]
@@ -163,14 +192,20 @@ def _raise_deaths(outcomes: Sequence[Outcome]) -> None:
         raise ToolchainError("; ".join(dict.fromkeys(deaths)), code="KB504", help=help)
 
 
-def _diagnostic(message: LogMessage, job: Job, files: dict[str, str], entries: dict[str, str]) -> Diagnostic:
-    """A message of NVRTC or ptxas at the Python line that it is about."""
-    span = None
+def _entries(unit: ScannedUnit, kernels: Sequence[ScannedKernel]) -> Entries:
+    """A unit's kernels by the names that compilers know them by; those are unique in a module only."""
+    return {kernels[index].entry: kernels[index] for index in unit.kernels}
+
+
+def _diagnostic(message: LogMessage, job: Job, files: dict[str, str], entries: Entries) -> Diagnostic:
+    """A message of NVRTC or ptxas at the Python line that it is about, at least at the kernel's `def`."""
+    kernel = entries.get(message.kernel or "")
+    span = kernel.span if kernel else None
     if message.path is not None and message.line is not None:
         span = Span(files.get(message.path, message.path), message.line)
-    kernel = entries.get(message.kernel or "")
-    about = f" ({kernel or job.name} for {job.arch}, NVRTC {job.toolchain.build})"
-    return Diagnostic("KB301", message.text + about, span, message.severity, kernel=kernel)
+    name = kernel.name if kernel else None
+    about = f" ({name or job.name} for {job.arch}, NVRTC {job.toolchain.build})"
+    return Diagnostic("KB301", message.text + about, span, message.severity, kernel=name)
 
 
 def _merged(diagnostics: Sequence[Diagnostic]) -> list[Diagnostic]:

@@ -21,11 +21,13 @@ class Request:
     fmad: bool
     lineinfo: bool
     per_kernel: bool
+    selftest: bool = False
 
 
 @dataclass(frozen=True)
 class ScannedKernel:
-    """One instance of a kernel, before typing. `name` is unique; `definition` is `module:qualname`."""
+    """One instance of a kernel, before typing. `name` is unique; `definition` is `module:qualname`; `place` has the
+    fields of the span of its `def`."""
 
     name: str
     definition: str
@@ -35,6 +37,11 @@ class ScannedKernel:
     identity: str
     values: list[str]
     sources: list[str]
+    place: list[Any]
+
+    @property
+    def span(self) -> Span:
+        return Span(*self.place)
 
 
 @dataclass(frozen=True)
@@ -59,8 +66,12 @@ class Scanned:
 
 @dataclass(frozen=True)
 class LoweredUnit:
-    """A unit in CUDA C. `rows` has ndim and parameters (name, spelling) of each kernel by name, `structs` the layouts
-    they use, `files` the real path behind each virtual one in the source; `ir` is printed when asked for."""
+    """A unit in CUDA C.
+
+    `rows` has ndim and parameters (name, spelling) of each kernel by name, `structs` the layouts they use, `files` the
+    real path behind each virtual one in the source, `ir` the printed IR, `selftest` what each kernel does with
+    generated inputs (empty unless asked for).
+    """
 
     name: str
     source: str
@@ -68,6 +79,7 @@ class LoweredUnit:
     rows: dict[str, dict[str, Any]]
     structs: dict[str, dict[str, Any]]
     ir: dict[str, str]
+    selftest: dict[str, dict[str, Any]]
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from functools import cache
 from pathlib import Path
 
@@ -22,6 +22,7 @@ from kbuild.lang.source import definition_of
 from kbuild.loader import identity
 from kbuild.loader import types as runtime
 from kbuild.scan.data import LoweredUnit, Request, ScannedKernel, ScannedUnit
+from kbuild.scan.selftest import expectations
 
 _DEFAULT_BLOCK_DIM = 256
 _UNIT_SIZE = 16
@@ -73,7 +74,9 @@ def _row(kernel: runtime.Kernel, one: Reach, name: str, digest: str) -> ScannedK
     block_dim = kernel.options.get("block_dim", _DEFAULT_BLOCK_DIM)
     assert isinstance(block_dim, int)
     values = identity.describe(one.values)
-    return ScannedKernel(name, kernel.name, entry, block_dim, one.plan, digest, values, sorted(set(one.paths)))
+    file, definition = definition_of(kernel.function)
+    place = list(astuple(file.span(definition)))
+    return ScannedKernel(name, kernel.name, entry, block_dim, one.plan, digest, values, sorted(set(one.paths)), place)
 
 
 def _entry(kernel: runtime.Kernel, name: str) -> str:
@@ -174,7 +177,8 @@ def lower_unit(unit: ScannedUnit, found: Sequence[Found], request: Request, repo
     rows = {row.name: _manifest_part(kernel) for kernel, row in kernels}
     structs = {s.name: s.to_json() for kernel, _ in kernels for s in kernel.structs}
     ir = {row.name: print_kernel(kernel) for kernel, row in kernels}
-    return LoweredUnit(unit.name, emitted.source, emitted.files, rows, structs, ir)
+    tests = {row.name: expectations(kernel) for kernel, row in kernels} if request.selftest else {}
+    return LoweredUnit(unit.name, emitted.source, emitted.files, rows, structs, ir, tests)
 
 
 def _manifest_part(kernel: nodes.Kernel) -> dict[str, object]:

@@ -12,7 +12,7 @@ import itertools
 from dataclasses import dataclass, field
 from typing import Any
 
-from kbuild.errors import InternalError, Span
+from kbuild.errors import InternalError
 from kbuild.intrinsics.table import ROWS
 from kbuild.ir import nodes
 from kbuild.ir.nodes import Expr, Function, Kernel, Stmt, Symbol
@@ -79,9 +79,8 @@ class _Machine:
         try:
             return self._statement(stmt, frame)
         except Fault as fault:
-            if getattr(fault, "span", None) is None:
-                fault.span = stmt.span  # type: ignore[attr-defined]
-                fault.args = (f"{_place(stmt.span)}{fault}, thread {self.coordinates}",)
+            if fault.span is None:
+                fault.span, fault.thread = stmt.span, self.coordinates
             raise
 
     def _statement(self, stmt: Stmt, frame: dict[Symbol, Any]) -> Any:
@@ -294,7 +293,3 @@ def _fetch(container: Any, path: Path) -> Any:
 
 def _store(container: Any, path: Path, value: Any) -> None:
     _fetch(container, path[:-1])[path[-1]] = value
-
-
-def _place(span: Span | None) -> str:
-    return f"{span}: " if span is not None else ""

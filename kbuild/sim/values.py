@@ -10,14 +10,24 @@ import math
 from dataclasses import dataclass, field
 from typing import Any
 
-from kbuild.errors import InternalError
+from kbuild.errors import InternalError, Span
 from kbuild.ir.types import Array, Matrix, Scalar, Struct, Type, Vector
 
 Path = tuple[Any, ...]
 
 
 class Fault(Exception):
-    """What a kernel must not do: which access, at which place."""
+    """What a kernel must not do. The interpreter adds the place and the thread where it happened."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.span: Span | None = None
+        self.thread: tuple[int, ...] = ()
+
+    def __str__(self) -> str:
+        place = f"{self.span}: " if self.span is not None else ""
+        return f"{place}{self.reason}, thread {self.thread}"
 
 
 class OutOfBounds(Fault):

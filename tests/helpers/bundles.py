@@ -89,6 +89,7 @@ MANIFEST: dict[str, Any] = {
             "blob": 1,
         },
     ],
+    "selftest": None,
     "sources": None,
 }
 

@@ -172,6 +172,7 @@ def make_manifest(kernels: list[dict[str, Any]], cubins: list[dict[str, Any]], *
         "kernels": kernels,
         "targets": sorted({row["target"] for row in cubins}),
         "cubins": cubins,
+        "selftest": None,
         "sources": None,
     }
     return dict(manifest, **changes)

@@ -1,0 +1,58 @@
+"""What each kernel does with generated inputs, computed while building (see `loader.selftest`)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kbuild.ir.nodes import Kernel
+from kbuild.loader import selftest
+from kbuild.sim.threads import run
+from kbuild.sim.values import Fault, Memory
+
+_MAX_STEPS = 200_000
+
+
+def expectations(kernel: Kernel) -> dict[str, Any]:
+    """`{"trial", "approximate", "changes": {path: {"indices", "data"}}}`, or `{"skipped": reason}`."""
+    reasons = []
+    for trial in range(selftest.TRIALS):
+        try:
+            found = _attempt(kernel, trial)
+        except selftest.Unsuitable as error:
+            return {"skipped": str(error)}
+        except Fault as fault:
+            reasons.append(fault.reason)
+            continue
+        if found["changes"]:
+            return found
+        reasons.append("it changes nothing")
+    return {"skipped": "with generated inputs: " + "; ".join(dict.fromkeys(reasons))}
+
+
+def _attempt(kernel: Kernel, trial: int) -> dict[str, Any]:
+    parameters = [(p.name, p.type) for p in kernel.function.parameters]
+    arguments = selftest.generate(parameters, trial)
+    samples = selftest.samples(parameters, arguments)
+    memories = {id(s): Memory(s.element, s.shape, list(s.data)) for s in samples.values()}
+    before = {path: _packed(sample, sample.data) for path, sample in samples.items()}
+    outcome = run(kernel, selftest.DIMS[kernel.ndim], [_value(a, memories) for a in arguments.values()], _MAX_STEPS)
+    changes = {}
+    for path, sample in samples.items():
+        after = _packed(sample, memories[id(sample)].data)
+        indices = [i for i, (old, new) in enumerate(zip(before[path], after, strict=True)) if old != new]
+        if indices:
+            changes[path] = {"indices": indices, "data": b"".join(after[i] for i in indices).hex()}
+    return {"trial": trial, "approximate": outcome.approximate, "changes": changes}
+
+
+def _packed(sample: selftest.Sample, data: list[Any]) -> list[bytes]:
+    return [selftest.packed(sample.element, value) for value in data]
+
+
+def _value(value: Any, memories: dict[int, Memory]) -> Any:
+    """A generated argument as the interpreter takes it."""
+    if isinstance(value, selftest.Sample):
+        return memories[id(value)]
+    if isinstance(value, dict):
+        return {name: _value(inner, memories) for name, inner in value.items()}
+    return value

@@ -1,0 +1,225 @@
+"""The self-test of a bundle: what the build computes, and how the target compares. The GPU is a stand-in that holds
+bytes; that a real one computes the same is in tests/gpu."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import kbuild as kb
+from kbuild import config, pipeline
+from kbuild.errors import Report
+from kbuild.ir.contract import contract
+from kbuild.ir.types import FLOAT32, INT32, SCALARS, Array, Struct, Vector
+from kbuild.lang.program import lower_kernel
+from kbuild.loader import Bundle, BundleError, fieldtest, format, selftest
+from kbuild.loader import open as open_bundle
+from kbuild.loader.__main__ import main
+from kbuild.loader.errors import LaunchError
+from kbuild.loader.select import Device
+from kbuild.scan.selftest import expectations
+
+VEC3 = Vector(3, FLOAT32)
+
+PROJECT = """
+[build-system]
+requires = ["setuptools", "kbuild[build]"]
+build-backend = "setuptools.build_meta"
+[project]
+name = "tested"
+version = "1"
+[tool.kbuild]
+modules = ["tested.kernels"]
+targets = ["sm_90"]
+selftest = true
+"""
+KERNELS = """
+import kbuild as kb
+
+@kb.struct
+class State:
+    position: kb.array(dtype=kb.vec3)
+    mass: float
+
+@kb.kernel
+def move(state: State, dt: float):
+    i = kb.tid()
+    state.position[i] = state.position[i] * (1.0 + dt / state.mass)
+
+@kb.kernel
+def wave(out: kb.array(dtype=float)):
+    i = kb.tid()
+    out[i] = kb.sin(out[i])
+
+@kb.kernel
+def shift(data: kb.array(dtype=int)):
+    i = kb.tid()
+    data[i] = data[i + 1]
+"""
+
+
+@pytest.fixture(scope="module")
+def bundle_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("project")
+    (root / "pyproject.toml").write_text(PROJECT)
+    (root / "tested").mkdir()
+    (root / "tested" / "__init__.py").write_text("")
+    (root / "tested" / "kernels.py").write_text(KERNELS)
+    return pipeline.build(config.require(root), output=root / "out").bundles[0].path
+
+
+@pytest.fixture
+def bundle(bundle_path: Path) -> Bundle:
+    return open_bundle(bundle_path)
+
+
+class StandIn(Device):
+    """Device memory of a GPU that computes what the bundle expects, spoiled on request."""
+
+    arch = "sm_90"
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, bundle: Bundle) -> None:
+        super().__init__("stand-in", 9, 0, (13, 0))
+        self.expected = fieldtest.expectations(bundle)
+        self.arrays: dict[int, bytearray] = {}
+        self.samples: dict[str, selftest.Sample] = {}
+        self.spoil = lambda name, data: None
+        self.error: Exception | None = None
+        monkeypatch.setattr(fieldtest.context, "devices", lambda: [self])
+        monkeypatch.setattr(fieldtest.driver, "get", lambda: self)
+        monkeypatch.setattr(fieldtest, "_upload", self.upload)
+        monkeypatch.setattr(type(self), "version", (13, 0), raising=False)
+        for name in bundle.kernels:
+            monkeypatch.setattr(bundle[name], "launch", lambda *_, name=name, **__: self.launch(name))
+
+    def __str__(self) -> str:
+        return "cuda:0"
+
+    def upload(self, sample: selftest.Sample, device: Any) -> Any:
+        data = bytearray(fieldtest._wanted(sample, None))
+        self.arrays[id(sample)] = data
+        self.last = sample
+        return type("Held", (), {"tobytes": lambda held: data})()
+
+    def launch(self, name: str) -> None:
+        if self.error is not None:
+            raise self.error
+        (changes,) = self.expected[name]["changes"].values()
+        self.arrays[id(self.last)][:] = fieldtest._wanted(self.last, changes)
+        self.spoil(name, self.arrays[id(self.last)])
+
+
+def verdicts(answer: dict[str, Any]) -> dict[str, str]:
+    return {row["kernel"]: row["verdict"] for row in answer["devices"][0]["kernels"]}
+
+
+def test_the_build_computes_what_kernels_do(bundle: Bundle) -> None:
+    found = fieldtest.expectations(bundle)
+    assert list(found["tested.kernels:move"]["changes"]) == ["state.position"]
+    assert found["tested.kernels:move"]["approximate"] is False
+    assert found["tested.kernels:wave"]["approximate"] is True
+    reason = found["tested.kernels:shift"]["skipped"]
+    assert reason.startswith("with generated inputs: threads 0 and 1 on one element: read and write")
+
+
+def test_a_right_gpu(bundle: Bundle, monkeypatch: pytest.MonkeyPatch) -> None:
+    StandIn(monkeypatch, bundle)
+    answer = fieldtest.report(bundle)
+    assert verdicts(answer) == {
+        "tested.kernels:move": "ok",
+        "tested.kernels:shift": "skipped",
+        "tested.kernels:wave": "ok",
+    }
+    assert fieldtest.is_right(answer)
+    assert any(line.startswith("  ok       tested.kernels:move (sm_90)") for line in fieldtest.lines(answer))
+
+
+def test_a_gpu_that_is_one_bit_off(bundle: Bundle, monkeypatch: pytest.MonkeyPatch) -> None:
+    gpu = StandIn(monkeypatch, bundle)
+
+    def flip(name: str, data: bytearray) -> None:
+        data[0] ^= 1
+
+    gpu.spoil = flip
+    answer = fieldtest.report(bundle)
+    # One unit in the last place: too much where every operation is exact, nothing for a sine.
+    assert verdicts(answer)["tested.kernels:move"] == "differs"
+    assert verdicts(answer)["tested.kernels:wave"] == "ok"
+    assert not fieldtest.is_right(answer)
+    assert "1 of 512 elements differ" in "\n".join(fieldtest.lines(answer))
+
+
+def test_what_must_not_change_is_compared_too(bundle: Bundle, monkeypatch: pytest.MonkeyPatch) -> None:
+    gpu = StandIn(monkeypatch, bundle)
+
+    def beyond(name: str, data: bytearray) -> None:
+        data[-1] ^= 0x40
+
+    gpu.spoil = beyond
+    assert verdicts(fieldtest.report(bundle))["tested.kernels:wave"] == "differs"
+
+
+def test_a_launch_that_fails(bundle: Bundle, monkeypatch: pytest.MonkeyPatch) -> None:
+    gpu = StandIn(monkeypatch, bundle)
+    gpu.error = LaunchError("no code for this GPU")
+    answer = fieldtest.report(bundle)
+    assert verdicts(answer)["tested.kernels:move"] == "failed"
+    assert "no code for this GPU" in "\n".join(fieldtest.lines(answer))
+
+
+def test_a_lost_context_ends_the_test(bundle: Bundle, monkeypatch: pytest.MonkeyPatch) -> None:
+    gpu = StandIn(monkeypatch, bundle)
+    gpu.error = kb.DriverError("cuLaunchKernel failed", "cuLaunchKernel", 700, "CUDA_ERROR_ILLEGAL_ADDRESS")
+    rows = fieldtest.report(bundle)["devices"][0]["kernels"]
+    assert [row["verdict"] for row in rows] == ["failed"] * 3
+    assert "not run" in rows[1]["reason"]
+
+
+def test_the_program_writes_a_report(bundle_path: Path, bundle: Bundle, monkeypatch: pytest.MonkeyPatch) -> None:
+    StandIn(monkeypatch, bundle)
+    monkeypatch.setattr("kbuild.loader.__main__.from_bytes", lambda data, label: bundle)
+    report = bundle_path.with_suffix(".json")
+    assert main(["selftest", str(bundle_path), "--report", str(report)]) == 0
+    written = json.loads(report.read_text())
+    assert written["digest"] == bundle.digest
+    assert written["devices"][0]["arch"] == "sm_90"
+
+
+def test_a_bundle_without_results(bundle: Bundle) -> None:
+    manifest = {**bundle.manifest, "selftest": None}
+    count = len(manifest.pop("blobs")) - 1
+    blobs = [bundle.parsed.blob(i) for i in range(count)]
+    bare = Bundle(format.parse(format.dump(manifest, blobs)), "bare.kbundle")
+    with pytest.raises(BundleError, match=r"holds no self-test\n  help: set `selftest = true` in \[tool.kbuild\]"):
+        fieldtest.expectations(bare)
+
+
+def test_inputs_are_the_same_everywhere() -> None:
+    parameters = [(name, type) for name, type in SCALARS.items()]
+    first = selftest.generate(parameters, 0)
+    assert first == selftest.generate(parameters, 0)
+    assert first != selftest.generate(parameters, 1)
+    state = Struct("m:S", [("p", Array(VEC3, 2)), ("n", INT32)])
+    made = selftest.generate([("s", state), ("a", Array(FLOAT32, 1))], 0)
+    assert list(selftest.samples([("s", state), ("a", Array(FLOAT32, 1))], made)) == ["a", "s.p"]
+    sample = made["s"]["p"]
+    assert (sample.shape, len(sample.data), len(selftest.packed(VEC3, sample.data[0]))) == ((16, 16), 256, 12)
+
+
+@kb.struct
+class Holder:
+    inner: kb.array(dtype=int)
+
+
+@kb.kernel
+def nested(holders: kb.array(dtype=Holder)):
+    holders[0].inner[0] = 1
+
+
+def test_arrays_in_arrays_are_not_generated() -> None:
+    lowered = lower_kernel(nested, True, Report())
+    assert lowered is not None
+    assert expectations(contract(lowered)) == {"skipped": "arrays inside the elements of an array are not generated"}
