@@ -10,7 +10,7 @@ import tokenize
 from dataclasses import dataclass
 from functools import cache
 from inspect import CO_ASYNC_GENERATOR, CO_COROUTINE
-from types import CodeType, FunctionType
+from types import FunctionType
 from typing import TypeAlias
 
 from kbuild.errors import CompileError, Diagnostic, Span
@@ -42,7 +42,8 @@ def source_file(path: str) -> SourceFile:
     """The file at a path. Raises OSError, SyntaxError, UnicodeDecodeError."""
     with tokenize.open(path) as file:
         text = file.read()
-    return SourceFile(path, tuple(text.splitlines()), ast.parse(text, path))
+    # Not splitlines: a form feed or U+2028 ends no line for Python.
+    return SourceFile(path, tuple(text.split("\n")), ast.parse(text, path))
 
 
 def definition_of(function: FunctionType) -> tuple[SourceFile, Definition]:
@@ -56,7 +57,7 @@ def definition_of(function: FunctionType) -> tuple[SourceFile, Definition]:
         file = source_file(code.co_filename)
     except (OSError, SyntaxError, UnicodeDecodeError) as error:
         raise _no_source(function, f"its file {code.co_filename!r} cannot be read ({error})", _SOURCE_HELP) from None
-    found = [n for n in ast.walk(file.tree) if isinstance(n, ast.FunctionDef) and _starts_at(n, code)]
+    found = _definitions(code.co_filename).get((code.co_name, code.co_firstlineno), [])
     if len(found) != 1:
         reason = (
             f"no `def {code.co_name}` at line {code.co_firstlineno} of {code.co_filename!r} (changed since import?)"
@@ -68,9 +69,15 @@ def definition_of(function: FunctionType) -> tuple[SourceFile, Definition]:
 _SOURCE_HELP = "kernels are compiled from their source: keep them in a .py file that is there while building"
 
 
-def _starts_at(node: ast.FunctionDef, code: CodeType) -> bool:
-    first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
-    return node.name == code.co_name and first == code.co_firstlineno
+@cache
+def _definitions(path: str) -> dict[tuple[str, int], list[Definition]]:
+    """The file's functions by name and first line, decorators included."""
+    found: dict[tuple[str, int], list[Definition]] = {}
+    for node in ast.walk(source_file(path).tree):
+        if isinstance(node, ast.FunctionDef):
+            first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
+            found.setdefault((node.name, first), []).append(node)
+    return found
 
 
 def _no_source(function: FunctionType, reason: str, help: str) -> CompileError:
