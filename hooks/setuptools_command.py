@@ -74,10 +74,12 @@ class build_kbuild(Command):
 
     def _tidy(self, output: Path) -> None:
         # An earlier build with other packages, or build_py with an editable install's bundle, may have left one here.
+        # So may a build that was killed while it wrote one.
         wanted = {output / bundle for bundle in self._bundles()}
-        for found in output.rglob(BUNDLE):
-            if found not in wanted:
-                found.unlink()
+        for pattern in (BUNDLE, "." + BUNDLE + ".*.tmp"):
+            for found in output.rglob(pattern):
+                if found not in wanted:
+                    found.unlink()
 
     def get_source_files(self) -> list[str]:
         """The modules with kernels, relative to the project: they belong to the sdist whatever else does."""

@@ -16,7 +16,12 @@ if TYPE_CHECKING:
 
 SUB_COMMAND = "build_kbuild"
 OLDEST_SETUPTOOLS = 64  # the first with the SubCommand protocol, that is with editable wheels
-_TABLE = re.compile(rb"^[ \t]*\[[ \t]*tool[ \t]*\.[ \t]*[\"']?kbuild[\"']?[ \t]*[.\]]", re.MULTILINE)
+_TOOL, _KBUILD = rb"[\"']?tool[\"']?", rb"[\"']?kbuild[\"']?"
+_TABLE = re.compile(rb"\[\s*" + _TOOL + rb"\s*\.\s*" + _KBUILD + rb"\s*[.\]]")
+# The same without a header of its own: in [tool], or above all tables.
+_IN_TOOL = re.compile(_KBUILD + rb"\s*[.=]")
+_ON_TOP = re.compile(_TOOL + rb"\s*(\.\s*" + _KBUILD + rb"\s*[.=]|=\s*\{.*\b" + _KBUILD + rb"\s*[.=])")
+_HEADER = re.compile(rb"\[\[?([^\[\]#]*)\]")
 
 
 def finalize_distribution_options(distribution: Distribution) -> None:
@@ -56,9 +61,23 @@ def has_table(distribution: Distribution) -> bool:
     """Whether the text of the project's pyproject.toml opens a `[tool.kbuild]` table, or one inside it."""
     try:
         with open(os.path.join(distribution.src_root or os.curdir, "pyproject.toml"), "rb") as file:
-            return _TABLE.search(file.read()) is not None
+            return _opens_table(file.read())
     except OSError:
         return False
+
+
+def _opens_table(text: bytes) -> bool:
+    """By the lines alone: nothing that reads TOML is there before Python 3.11, and most projects have no table."""
+    table = b""
+    for line in text.splitlines() if b"kbuild" in text else ():
+        line = line.strip()
+        header = _HEADER.match(line)
+        if header:
+            table = header.group(1).strip(b" \t\"'")
+        pattern = _TABLE if header else {b"": _ON_TOP, b"tool": _IN_TOOL}.get(table)
+        if pattern is not None and pattern.match(line):
+            return True
+    return False
 
 
 def _require_setuptools() -> None:

@@ -10,6 +10,7 @@ kbuild: error: python -m kbuild needs Python 3.10 or newer, and this is %d.%d (%
   help: build the wheel on a newer Python: it runs on this one too. For a machine that only runs kernels there is
         python -m kbuild.loader doctor | verify | selftest"""
 MACHINE = 3
+INTERRUPTED = 130
 
 
 def main() -> int:
@@ -17,9 +18,12 @@ def main() -> int:
     if sys.version_info[:2] < OLDEST:
         print(TOO_OLD % (*sys.version_info[:2], sys.executable), file=sys.stderr)
         return MACHINE
-    from kbuild.cli.main import main as run
+    try:
+        from kbuild.cli.main import main as run
 
-    return run()
+        return run()
+    except KeyboardInterrupt:  # while it still imports, or while it ends
+        return INTERRUPTED
 
 
 if __name__ == "__main__":

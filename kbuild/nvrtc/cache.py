@@ -1,9 +1,11 @@
 """A content-addressed folder of results, shared by any number of processes.
 
     <root>/<kind>/ab/abcdef…      8 bytes of magic, sha256 of what follows, the data
+    <root>/tmp/…                  entries that are being written, for milliseconds
 
 An entry is written to a temporary file and renamed, so a reader sees all of it or nothing; one that is cut short or
 damaged is a miss and gets replaced. A folder that cannot be written (read-only, full) costs speed, never the build.
+There are no locks. What a killed build left in `tmp` goes when a later one writes.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from pathlib import Path
 _MAGIC = b"KBCACHE1"
 _HEAD = len(_MAGIC) + 32
 _DAY = 86400
+_ABANDONED = 3600  # seconds after which nobody is still writing a temporary file
 
 
 def cache_root() -> Path:
@@ -36,6 +39,7 @@ class Cache:
     def __init__(self, root: Path) -> None:
         self.root = root
         self.warnings: list[str] = []
+        self._is_swept = False
 
     def path(self, kind: str, key: str) -> Path:
         """Where an entry lies. `key` is a digest in hexadecimal."""
@@ -67,9 +71,11 @@ class Cache:
     def put(self, kind: str, key: str, data: bytes) -> None:
         """Stores an entry, replacing what was there."""
         path = self.path(kind, key)
-        temporary = path.with_name(f".{key[:16]}.{os.getpid()}.{secrets.token_hex(4)}")
+        temporary = self.root / "tmp" / f"{key[:16]}.{secrets.token_hex(8)}"
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
+            for folder in (path.parent, temporary.parent):
+                folder.mkdir(parents=True, exist_ok=True)
+            self._sweep(temporary.parent)
             temporary.write_bytes(_MAGIC + hashlib.sha256(data).digest() + data)
             os.replace(temporary, path)
         except OSError as error:
@@ -80,6 +86,15 @@ class Cache:
     def _warn(self, what: str) -> None:
         if not self.warnings:
             self.warnings.append(f"the cache {what}; everything is compiled again each time")
+
+    def _sweep(self, folder: Path) -> None:
+        """Removes the temporary files of builds that were killed, once a process."""
+        if not self._is_swept:
+            self._is_swept = True
+            for path in folder.iterdir():
+                with contextlib.suppress(OSError):
+                    if time.time() - path.stat().st_mtime > _ABANDONED:
+                        path.unlink()
 
     def usage(self) -> tuple[int, int]:
         """Number of entries and their bytes."""
@@ -102,7 +117,7 @@ class Cache:
 
     def _entries(self) -> Iterator[tuple[Path, os.stat_result]]:
         """Every entry and leftover of an interrupted `put`, and nothing that kbuild did not write."""
-        for path in sorted(self.root.glob("*/[0-9a-f][0-9a-f]/*")):
+        for path in sorted((*self.root.glob("*/[0-9a-f][0-9a-f]/*"), *self.root.glob("tmp/*"))):
             with contextlib.suppress(OSError):
                 yield path, path.stat()
 

@@ -12,7 +12,6 @@ import selectors
 import signal
 import subprocess
 import sys
-import tempfile
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -132,8 +131,8 @@ class Worker:
     """A worker process as its parent sees it: one request at a time."""
 
     def __init__(self, library: Path, builtins: Path | None) -> None:
-        # A file never blocks the worker as an unread pipe would.
-        self.stderr: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the process
+        # A file never blocks the worker as an unread pipe would; one in memory needs no disk, which may be full.
+        self.stderr: IO[bytes] = os.fdopen(os.memfd_create("kbuild worker's stderr"), "w+b")
         self.process = subprocess.Popen(
             [sys.executable, "-m", "kbuild.nvrtc.worker", str(library), *([str(builtins)] if builtins else [])],
             stdin=subprocess.PIPE,

@@ -1,11 +1,18 @@
-"""The fresh process: one scan, then as many requests to lower units as the parent makes. Ends with its input."""
+"""The fresh process: one scan, then as many requests to lower units as the parent makes. Ends with its input.
+
+It runs the user's code, so it trusts nothing that a module can change: streams, the functions of `json`, signals. Each
+line that it writes is {"importing": module}, {"bug": traceback}, or an answer.
+"""
 
 from __future__ import annotations
 
-import json
+import contextlib
 import os
+import signal
 import sys
-from collections.abc import Sequence
+import traceback
+from collections.abc import Callable, Sequence
+from json import dumps, loads  # by name: modules that come may put others in their place
 from typing import Any
 
 from kbuild.errors import Report
@@ -16,23 +23,42 @@ from kbuild.scan.units import Found, cut, find, lower_unit
 
 def main() -> None:
     """Requests come as lines of JSON on stdin, answers go to the real stdout. What modules print goes to stderr."""
+    die_of_ctrl_c()
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     requests = os.fdopen(os.dup(0), "r", encoding="utf-8")
     with open(os.devnull) as nothing:
         os.dup2(nothing.fileno(), 0)
-    session = _Session()
-    for line in requests:
-        answers.write(json.dumps(session.answer(json.loads(line))) + "\n")
+
+    def say(message: dict[str, Any]) -> None:
+        answers.write(dumps(message) + "\n")
         answers.flush()
-    answers.close()
+
+    session = _Session(lambda name: say({"importing": name}))
+    for line in requests:
+        say(_answered(session, loads(line)))
     # Threads that a kernel module has started must not keep the build waiting.
-    sys.stderr.flush()
+    with contextlib.suppress(Exception):
+        sys.stderr.flush()
     os._exit(0)
 
 
+def die_of_ctrl_c() -> None:
+    """Ctrl-C reaches the whole group, and the parent is the one that says so. `Scanner` starts us with it blocked."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
+
+
+def _answered(session: _Session, message: dict[str, Any]) -> dict[str, Any]:
+    try:
+        return session.answer(message)
+    except Exception:  # ours: what the user's modules raise is in the answer
+        return {"bug": traceback.format_exc()}
+
+
 class _Session:
-    def __init__(self) -> None:
+    def __init__(self, importing: Callable[[str], None]) -> None:
+        self.importing = importing
         self.request: Request
         self.found: list[Found] = []
         self.scanned = Scanned()
@@ -45,7 +71,8 @@ class _Session:
 
     def scan(self) -> Scanned:
         report = Report()
-        kernels, faults = import_kernels(self.request.modules, self.request.roots, self.request.mock_imports)
+        request = self.request
+        kernels, faults = import_kernels(request.modules, request.roots, request.mock_imports, self.importing)
         for fault in faults:
             report.add(fault)
         wanted = [kernel for kernel in kernels if kernel.module in self.request.modules]

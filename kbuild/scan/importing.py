@@ -7,7 +7,7 @@ import importlib.abc
 import importlib.machinery
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any
 
@@ -16,20 +16,22 @@ from kbuild.loader import types as runtime
 
 
 def import_kernels(
-    modules: Sequence[str], roots: Sequence[str], mocks: Sequence[str]
+    modules: Sequence[str], roots: Sequence[str], mocks: Sequence[str], importing: Callable[[str], None]
 ) -> tuple[list[runtime.Kernel], list[Diagnostic]]:
-    """Every kernel that importing the modules declares, wherever it is declared, and what failed."""
+    """Every kernel that importing the modules declares, wherever it is declared, and what failed.
+
+    `importing(name)` is told of each module first: a module may end the process.
+    """
     declared: list[runtime.Kernel] = []
     faults: list[Diagnostic] = []
     runtime.on_declare = declared.append
     sys.path[:0] = roots
     sys.meta_path.append(_MockFinder(mocks))
     for name in modules:
+        importing(name)
         try:
             importlib.import_module(name)
-        except KeyboardInterrupt:
-            raise
-        except BaseException as error:
+        except BaseException as error:  # SystemExit and KeyboardInterrupt of a module's own too
             faults.append(_import_fault(name, error))
     return declared, faults
 

@@ -1,0 +1,46 @@
+"""`@happens(section, when, what)` on a test: a row of docs/what-happens-when.md. Python 3.8, standard library.
+
+    @happens("Cache", "the cache cannot be written", "The build works; one warning [KB510] says so.")
+    def test_a_read_only_cache(…): …
+
+The page is made from the sources of the tests, so a row needs a test, and a test that goes takes its row along.
+"""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+from typing import Callable, Dict, List, Tuple, TypeVar
+
+F = TypeVar("F", bound=Callable[..., object])
+Row = Tuple[str, str]
+
+TESTS = Path(__file__).parents[1]
+
+
+def happens(section: str, when: str, what: str) -> Callable[[F], F]:
+    """Marks a test as the proof of a row; may stand several times on one test."""
+    return lambda test: test
+
+
+def rows() -> Dict[str, List[Row]]:
+    """(when, what) of every marked test by section, in the order of files and lines."""
+    found: Dict[str, List[Row]] = {}
+    for path in sorted(TESTS.rglob("test_*.py")):
+        text = path.read_text(encoding="utf-8")
+        if "@happens(" in text:
+            for call in _calls(ast.parse(text)):
+                section, when, what = (ast.literal_eval(argument) for argument in call.args)
+                found.setdefault(section, []).append((when, what))
+    return found
+
+
+def _calls(tree: ast.Module) -> List[ast.Call]:
+    decorators = [
+        decorator
+        for node in ast.walk(tree)
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef))
+        for decorator in node.decorator_list
+        if isinstance(decorator, ast.Call) and isinstance(decorator.func, ast.Name) and decorator.func.id == "happens"
+    ]
+    return sorted(decorators, key=lambda call: call.lineno)
