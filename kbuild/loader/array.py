@@ -311,11 +311,40 @@ def _foreign(ptr: int, shape: Any, strides: Any, dtype: Any, device: Any, owner:
     if shape is None or dtype is None:
         raise TypeError("array(ptr=…) needs shape=… and dtype=… too")
     element, extents = abi_type(dtype), _extents(shape)
-    steps = interface.contiguous_strides(extents, element.size) if strides is None else tuple(strides)
-    if len(steps) != len(extents):
-        raise ValueError("strides wants %d numbers of bytes, one an axis, not %r" % (len(extents), strides))
-    gpu = context.device_of(ptr) if device is None else context.get_device(device)
-    return _wrap(interface.View(ptr, extents, steps, element), dtype, gpu, owner)
+    steps = interface.contiguous_strides(extents, element.size) if strides is None else _steps(strides, len(extents))
+    view = interface.View(_address(ptr), extents, steps, element)
+    try:
+        view.check_address()
+    except interface.Mismatch as error:
+        raise ValueError("wanted memory of the GPU, got %s" % error) from None
+    _descriptor_of(view)
+    gpu = context.device_of(view.ptr) if device is None and view.ptr else context.get_device(device)
+    return _wrap(view, dtype, gpu, _hold(owner))
+
+
+def _address(ptr: Any) -> int:
+    try:
+        return operator.index(ptr)
+    except TypeError:
+        raise TypeError("ptr wants an address in GPU memory, not %s" % describe(ptr)) from None
+
+
+def _steps(strides: Any, count: int) -> tuple[int, ...]:
+    try:
+        steps = tuple([operator.index(step) for step in strides])
+    except TypeError:
+        steps = ()
+    if len(steps) != count:
+        raise ValueError("strides wants %d numbers of bytes, one an axis, not %r" % (count, strides))
+    return steps
+
+
+def _hold(owner: Any) -> Any:
+    """What keeps an owner's memory: of our own arrays the allocation, which their `free` gives up for them alone."""
+    if isinstance(owner, array):
+        owner._alive()
+        return owner._owner
+    return owner
 
 
 def _from_descriptor(type: abi.Array, descriptor: bytes, device: Device) -> array | None:
@@ -334,12 +363,16 @@ def asarray(data: Any, dtype: Any = None) -> array:
 
     if isinstance(data, array):
         return data
-    described = data.__cuda_array_interface__
-    dtype = class_of(interface.element_of(described)) if dtype is None else dtype
     try:
+        described = data.__cuda_array_interface__
+    except AttributeError:
+        raise TypeError("wanted an array in GPU memory, got %s: copy it with kb.array(…)" % describe(data)) from None
+    try:
+        dtype = class_of(interface.element_of(described)) if dtype is None else dtype
         view = interface.read(described, abi_type(dtype))
     except interface.Mismatch as error:
-        raise TypeError("wanted an array of %s, got %s" % (abi_type(dtype), error)) from None
+        wanted = "" if dtype is None else " of %s" % abi_type(dtype)
+        raise TypeError("wanted an array%s, got %s" % (wanted, error)) from None
     gpu = context.device_of(view.ptr) if view.ptr else context.get_device()
     if view.stream is not None and view.stream > 1:  # 1 is the default stream, on which copies run
         context.wait_for_stream(gpu, view.stream, 0)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from _thread import RLock
+from ctypes import c_uint64
 
 from . import abi, context, driver, finder, format, select, sources
 from .errors import BundleError, DriverError, LaunchError, did_you_mean
@@ -107,6 +108,7 @@ class Bundle:
         kernel = self.manifest["kernels"][index]
         rows = self._rows(index)
         attempts: list[tuple[int, str]] = []
+        driver.get()  # refuses in a forked child, where the lock may be held by a thread that is not there
         with self._lock, device.current():
             selection = select.candidates(device, rows, self.allow_ptx)
             for i in selection.order:
@@ -132,7 +134,13 @@ class Bundle:
             if row["kind"] == "ptx":
                 data += b"\0"
             about = "%s for %s on %s (%s)" % (row["unit"], row["target"], device, device.name)
-            module = self._modules[key] = driver.get().query("cuModuleLoadData", data, about=about)
+            handle = c_uint64()
+            try:
+                driver.get().call("cuModuleLoadData", handle, data, about=about)
+            finally:  # an interrupt may come between the call and here
+                if handle.value:
+                    self._modules[key] = handle.value
+            module = handle.value
         return module
 
     def _no_code(self, name: str, device: context.Device, rows: list[Row], reasons: list[tuple[int, str]]) -> str:

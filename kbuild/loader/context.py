@@ -6,11 +6,13 @@ without a context gets it and keeps it, as with the runtime; a thread with anoth
 
 from __future__ import annotations
 
+import operator
 from _thread import RLock
-from ctypes import byref, c_int, create_string_buffer
+from ctypes import byref, c_int, c_uint64, create_string_buffer
 
 from . import driver, select
 from .errors import DriverError
+from .values import describe
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -50,11 +52,17 @@ class Device(select.Device):
     @property
     def context(self) -> int:
         """Handle of the primary context, retained at the first use."""
-        if self._context is None:
-            with _lock:
-                if self._context is None:
-                    self._context = driver.get().query("cuDevicePrimaryCtxRetain", self.handle, about=str(self))
-        return self._context
+        return self._retain() if self._context is None else self._context
+
+    def _retain(self) -> int:
+        cuda, handle = driver.get(), c_uint64()
+        with _lock:
+            if self._context is None:
+                try:
+                    cuda.call("cuDevicePrimaryCtxRetain", handle, self.handle, about=str(self))
+                finally:  # an interrupt may come between the call and here
+                    self._context = handle.value or None
+            return self._context or 0
 
     def current(self) -> Current:
         """`with device.current():` makes the primary context current for some driver calls."""
@@ -68,35 +76,54 @@ class Device(select.Device):
 
 
 class Current:
-    """Makes a device's primary context current in this thread."""
+    """Makes a device's primary context current in this thread, and puts back what was there.
 
-    __slots__ = ("context", "pushed")
+    Set and set back, not pushed and popped: wherever an interrupt falls, setting back is right, and no context stays on
+    the stack.
+    """
+
+    __slots__ = ("context", "present")
 
     def __init__(self, device: Device) -> None:
-        self.context, self.pushed = device.context, False
+        self.context, self.present = device.context, 0
 
     def __enter__(self) -> None:
         cuda = driver.get()
-        present = cuda.query("cuCtxGetCurrent")
-        if not present:
-            cuda.call("cuCtxSetCurrent", self.context)
-        elif present != self.context:
-            cuda.call("cuCtxPushCurrent_v2", self.context)
-            self.pushed = True
+        self.present = cuda.query("cuCtxGetCurrent")
+        if self.present != self.context:
+            try:
+                cuda.call("cuCtxSetCurrent", self.context)
+            except BaseException:
+                self._set_back(is_failing=True)
+                raise
 
-    def __exit__(self, *_: object) -> None:
-        if self.pushed:
-            driver.get().query("cuCtxPopCurrent_v2")
+    def __exit__(self, kind: object, *_: object) -> None:
+        if self.present != self.context:
+            self._set_back(is_failing=kind is not None)
+
+    def _set_back(self, is_failing: bool) -> None:
+        """Twice if need be: the context is the program's, and it will not notice. An error on its way goes first."""
+        if not self.present:
+            return
+        cuda = driver.get()
+        try:
+            cuda.call("cuCtxSetCurrent", self.present)
+        except DriverError:
+            try:
+                cuda.call("cuCtxSetCurrent", self.present, about="the program's own context")
+            except DriverError:
+                if not is_failing:
+                    raise
 
 
 def devices() -> list[Device]:
     """All GPUs. Raises DriverError when there is no driver, or no GPU."""
     global _devices
     if _devices is None:
+        cuda, count = driver.get(), c_int()  # outside the lock, which is nobody's in a forked child
         with _lock:
             if _devices is None:
-                count = c_int()
-                driver.get().call("cuDeviceGetCount", count)
+                cuda.call("cuDeviceGetCount", count)
                 _devices = [Device(i) for i in range(count.value)]
     if not _devices:
         raise driver.get().error("cuDeviceGetCount", 100)
@@ -108,7 +135,7 @@ def get_devices() -> list[Device]:
     try:
         return list(devices())
     except DriverError as error:
-        if error.code == 100 or error.name == driver.NO_DRIVER:
+        if error.name == driver.NO_DRIVER or (error.code == 100 and error.call in ("cuInit", "cuDeviceGetCount")):
             return []
         raise
 
@@ -152,30 +179,48 @@ def synchronize(device: Any = None) -> None:
 
 def wait_for_stream(device: Device, producer: int, consumer: int) -> None:
     """Makes what follows on stream `consumer` wait for what stands on stream `producer` now, without blocking here."""
-    cuda = driver.get()
+    cuda, event = driver.get(), c_uint64()
     with device.current():
-        event = cuda.query("cuEventCreate", 2)  # without timing: cheaper, and allowed in captures
         try:
+            cuda.call("cuEventCreate", event, 2)  # without timing: cheaper, and allowed in captures
             cuda.call("cuEventRecord", event, producer, about="stream 0x%x" % producer)
             cuda.call("cuStreamWaitEvent", consumer, event, 0, about="stream 0x%x" % consumer)
         finally:
-            cuda.call("cuEventDestroy_v2", event)
+            if event.value:
+                cuda.call("cuEventDestroy_v2", event)
 
 
 def stream_handle(stream: object) -> int:
-    """The driver's handle of None (the default stream), a number, or a stream object of any library."""
+    """The driver's handle of None (the default stream), a number, or a stream object of any library.
+
+    Raises TypeError for what is none of them.
+    """
     if stream is None:
         return 0
-    if isinstance(stream, int):
-        return stream
+    try:
+        handle = operator.index(stream if isinstance(stream, int) else _handle_of(stream))
+    except (TypeError, LookupError):
+        handle = -1
+    if isinstance(stream, bool) or not 0 <= handle < 1 << 64:
+        raise TypeError(
+            "stream wants None, a handle, or an object with __cuda_stream__, .cuda_stream, .handle or .ptr; got %s"
+            % describe(stream)
+        )
+    return handle
+
+
+def _handle_of(stream: Any) -> Any:
     protocol = getattr(stream, "__cuda_stream__", None)
     if protocol is not None:
-        return int((protocol() if callable(protocol) else protocol)[1])
-    for name in ("cuda_stream", "handle", "ptr"):
-        handle = getattr(stream, name, None)
-        if handle is not None:
-            return int(handle)
-    raise TypeError(
-        "stream wants None, a handle, or an object with __cuda_stream__, .cuda_stream, .handle or .ptr; got %r"
-        % (stream,)
-    )
+        return (protocol() if callable(protocol) else protocol)[1]
+    handles = (getattr(stream, name, None) for name in ("cuda_stream", "handle", "ptr"))
+    return next((handle for handle in handles if handle is not None), None)
+
+
+def _forget_lock() -> None:
+    """In a forked child: whoever held the lock in the parent is not here to give it back."""
+    global _lock
+    _lock = RLock()
+
+
+driver.on_fork(_forget_lock)

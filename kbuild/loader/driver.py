@@ -154,6 +154,7 @@ def _launcher(library: ctypes.CDLL) -> Callable[..., int]:
 
 _driver: Driver | None = None
 _lock = RLock()
+_opening: list[None] = []  # not empty while a thread starts the driver
 _forked = False
 _fork_hooks: list[Callable[[], None]] = []
 
@@ -173,8 +174,11 @@ def _open() -> Driver:
     global _driver
     with _lock:
         if _driver is None:
-            _driver = Driver(_load())
-            os.register_at_fork(after_in_child=_after_fork)
+            _opening.append(None)
+            try:
+                _driver = Driver(_load())
+            finally:
+                _opening.pop()
     return _driver
 
 
@@ -193,15 +197,19 @@ def _load() -> ctypes.CDLL:
 
 
 def on_fork(hook: Callable[[], None]) -> None:
-    """Calls `hook` in a forked child once the driver is in use, so that caches of handles can be dropped."""
+    """Calls `hook` in every forked child, so that caches of handles can be dropped and locks made anew."""
     _fork_hooks.append(hook)
 
 
 def _after_fork() -> None:
-    global _forked
-    _forked = True
+    global _forked, _lock
+    _lock = RLock()  # the thread that held it in the parent, if one did, is not here to give it back
+    _forked = _forked or _driver is not None or bool(_opening)
     for hook in _fork_hooks:
         hook()
+
+
+os.register_at_fork(after_in_child=_after_fork)
 
 
 def is_usable() -> bool:

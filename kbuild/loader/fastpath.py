@@ -14,7 +14,9 @@ an integer, a number out of range and what is no number; the rest is compared he
                     start = find(dim)
             else:
                 start = find(dim, block_dim)
-            if device is not None and device not in devices: raise Unexpected
+            if dim.__class__ is not int: check_dim(dim)
+            if device is not None and (device not in devices or device.__class__ not in kinds): raise Unexpected
+            if args.__class__ is not list and args.__class__ is not tuple: raise Unexpected
             a0, a1, a2, = args
             if a0._key is not key0: raise Unexpected
             if a1.__class__ not in sequences: raise Unexpected
@@ -32,6 +34,8 @@ an integer, a number out of range and what is no number; the rest is compared he
 """
 
 from __future__ import annotations
+
+import operator
 
 from . import abi, context, driver, pack, values
 
@@ -52,7 +56,9 @@ def launch(dim, args=(), stream=None, device=None, block_dim=None):
                 start = find(dim)
         else:
             start = find(dim, block_dim)
+        if dim.__class__ is not int: {check_dim}
         if {is_elsewhere}: raise Unexpected
+        if args.__class__ is not list and args.__class__ is not tuple: raise Unexpected
         {statements}
         buffer, config, function, params, _ = slot = pop()
         pack_into(buffer, 0, start, {leaves})
@@ -127,17 +133,21 @@ def make(kernel: BundleKernel, loaded: Loaded, put_stream: Any, stream_offset: i
     # Without a device the arrays say which, or else it is the first.
     is_here = bool(writer.keys) or loaded.device.ordinal == 0
     text = _TEXT.format(
-        is_elsewhere="device is not None and device not in devices" if is_here else "device not in devices",
+        is_elsewhere=("device is not None and (%s)" if is_here else "%s")
+        % "device not in devices or device.__class__ not in kinds",
+        check_dim=_dim_check(kernel.ndim),
         statements="\n        ".join(writer.statements),
         leaves=", ".join(writer.leaves),
         stream_offset=stream_offset,
     )
     names: dict[str, Any] = {
         "Unexpected": Unexpected,
+        "check_dim": _check_dim,
         "devices": _spellings(loaded.device),
         "find": kernel.prefixes.find,
         "give": loaded.pool.append,
         "invoke": driver.get().invoke,
+        "kinds": (int, str, context.Device),  # since 0 == 0.0 == False
         "known": kernel.prefixes.known,
         "pack_into": kernel.struct.pack_into,
         "pop": loaded.pool.pop,
@@ -150,6 +160,31 @@ def make(kernel: BundleKernel, loaded: Loaded, put_stream: Any, stream_offset: i
     }
     exec(compile(text, "<launch of %s>" % kernel.name, "exec"), names)
     return names["launch"]  # type: ignore[no-any-return]
+
+
+# A look-up finds 2 for 2.0, so types are compared besides. An int is seen at once, a tuple as long as the kernel has
+# axes costs 10 ns an axis, all others a call.
+_CHECK_AXES = """
+            try:
+                {names} = dim
+                if {wrong}: check_dim(dim)
+            except (TypeError, ValueError):
+                check_dim(dim)"""
+
+
+def _dim_check(ndim: int) -> str:
+    if ndim == 1:
+        return "check_dim(dim)"
+    names = ["n%d" % axis for axis in range(ndim)]
+    return _CHECK_AXES.format(
+        names=", ".join(names), wrong=" or ".join("%s.__class__ is not int" % name for name in names)
+    )
+
+
+def _check_dim(dim: Any) -> None:
+    """TypeError for what is no integer, nor a tuple of integers."""
+    for n in dim if isinstance(dim, tuple) else (dim,):
+        operator.index(n)
 
 
 def _spellings(device: context.Device) -> frozenset[object]:

@@ -54,7 +54,7 @@ def plan(dim: object, ndim: int, block_dim: int) -> Iterator[tuple[bytes, int]]:
 
 def check_block(block_dim: object) -> None:
     """Raises ValueError for what is no size of a block."""
-    if not isinstance(block_dim, int) or not 1 <= block_dim <= MAX_BLOCK:
+    if not isinstance(block_dim, int) or isinstance(block_dim, bool) or not 1 <= block_dim <= MAX_BLOCK:
         raise ValueError("block_dim is 1 to %d threads, not %r" % (MAX_BLOCK, block_dim))
 
 

@@ -7,6 +7,7 @@ lie side by side: float32 of shape (n, 3) for array1[vec3[float32]].
 from __future__ import annotations
 
 import struct
+from operator import index
 
 from . import abi
 
@@ -34,6 +35,13 @@ class View:
 
     readonly: bool
     stream: int | None
+
+    def check_address(self) -> None:
+        """Raises Mismatch for an extent or an address that memory cannot have."""
+        if any(extent < 0 for extent in self.shape):
+            raise Mismatch("an array of the negative shape %r" % (self.shape,))
+        if not 0 <= self.ptr < 1 << 64 or (self.ptr == 0 and 0 not in self.shape):
+            raise Mismatch("an array of shape %r at address %#x" % (self.shape, self.ptr))
 
     def descriptor(self) -> bytes:
         """The array's descriptor in a parameter block. Raises Mismatch for what does not fit one."""
@@ -83,15 +91,23 @@ def contiguous_strides(shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]
 
 def element_of(described: dict[str, Any]) -> abi.Scalar:
     """The type of a foreign array's numbers. Raises Mismatch."""
-    scalar = _SCALAR_OF.get(described["typestr"])
+    typestr = described.get("typestr") if isinstance(described, dict) else described
+    scalar = _SCALAR_OF.get(typestr) if isinstance(typestr, str) else None
     if scalar is None:
-        raise Mismatch("a foreign array of type %r" % described["typestr"])
+        raise Mismatch("a foreign array of type %r" % (typestr,))
     return scalar
 
 
 def read(described: dict[str, Any], element: abi.Type, ndim: int | None = None) -> View:
     """The foreign array as an array of `element`. Raises Mismatch, which says what the array is."""
-    shape = tuple(described["shape"])
+    try:
+        return _read(described, element, ndim)
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        raise Mismatch("a foreign array whose __cuda_array_interface__ is malformed: %r" % error) from None
+
+
+def _read(described: dict[str, Any], element: abi.Type, ndim: int | None) -> View:
+    shape = tuple(map(index, described["shape"]))
     name = _SCALAR_OF.get(described["typestr"], described["typestr"])
     what = "a foreign %s array of shape %r" % (name, shape)
     scalar = scalar_of(element)
@@ -105,11 +121,16 @@ def read(described: dict[str, Any], element: abi.Type, ndim: int | None = None) 
     if described.get("mask") is not None:
         raise Mismatch(what + " with a mask")
     strides = described.get("strides")
-    strides = contiguous_strides(shape, itemsize) if strides is None else tuple(strides)
+    strides = contiguous_strides(shape, itemsize) if strides is None else tuple(map(index, strides))
+    if len(strides) != len(shape):
+        raise Mismatch("%s with %d strides" % (what, len(strides)))
     if strides[outer:] != contiguous_strides(inner, itemsize):
         raise Mismatch("%s whose components are not side by side (strides %r)" % (what, strides))
-    view = View(described["data"][0] or 0, shape[:outer], strides[:outer], element)
+    view = View(index(described["data"][0] or 0), shape[:outer], strides[:outer], element)
+    view.check_address()
     view.readonly, view.stream = bool(described["data"][1]), described.get("stream")
+    if view.stream is not None and not 0 <= index(view.stream) < 1 << 64:
+        raise Mismatch("%s being written on stream %r" % (what, view.stream))
     return view
 
 

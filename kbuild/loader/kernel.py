@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import ctypes
 import struct
+from itertools import chain
 
 from . import abi, context, driver, fastpath, geometry, pack, providers
-from .errors import LaunchError
+from .errors import DriverError, LaunchError
 from .schema import header_size
+from .values import describe
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -52,7 +54,6 @@ class Loaded:
     def __init__(self, kernel: BundleKernel, device: context.Device) -> None:
         self.device = device
         self.pool: list[Slot] = []
-        _pools.append(self.pool)
         function = kernel.bundle.function(kernel.index, device)
         offsets, size, pop = [0, *kernel.offsets], kernel.size, self.pool.pop
 
@@ -70,7 +71,7 @@ class Loaded:
 class Prefixes:
     """What launch buffers start with, by dim and block_dim; `known` has those of the kernel's own block_dim.
 
-    Equal keys mean equal launches, so `2.0` finds what `2` put here; only a first use of it is refused.
+    Equal keys mean equal launches, so `2.0` finds what `2` put here: whoever asks looks at the type of `dim` too.
     """
 
     _LIMIT = 4096
@@ -82,11 +83,12 @@ class Prefixes:
 
     def find(self, dim: Any, block_dim: int | None = None) -> bytes:
         """The prefix of a launch that is one grid. Raises KeyError for others, TypeError, ValueError for wrong ones."""
+        block = self.block_dim if block_dim is None else block_dim
+        geometry.check_block(block)  # before the look-up, where 64.0 is as good as 64
         known, key = (self.known, dim) if block_dim is None else (self._others, (dim, block_dim))
         found = known.get(key)
         if found is not None:
             return found
-        block = self.block_dim if block_dim is None else block_dim
         grids = geometry.plan(dim, self.ndim, block)
         first, second = next(grids, None), next(grids, None)
         if first is None or second is not None:
@@ -146,21 +148,24 @@ class BundleKernel:
         self.bundle.check_sources()
         packing = self._pack(args)
         grids = self._plan(dim, block_dim)
-        gpu = self._device(packing, device)
-        loaded = self._load(gpu)
         handle = self._stream(stream)
+        gpu = self._device(packing, device)
+        first = next(grids, None)
+        if first is None:
+            return
+        loaded = self._load(gpu)
         for producer in packing.streams:
             if max(producer, 1) != max(handle, 1):  # 0 and 1 both mean the default stream
                 context.wait_for_stream(gpu, producer, handle)
-        for header, blocks in grids:
+        for header, blocks in chain((first,), grids):
             start = prefix(blocks, self.block_dim if block_dim is None else block_dim, header)
             self._run(loaded, start, packing.values, handle)
         if self.launch == self.thorough:
             self.launch = fastpath.make(self, loaded, put_stream, STREAM_OFFSET)
 
     def _pack(self, args: Any) -> pack.Packing:
-        if isinstance(args, (str, bytes, dict)) or not hasattr(args, "__len__"):
-            raise LaunchError("%s: args wants a tuple or a list of arguments, not %r" % (self.name, args))
+        if isinstance(args, pack.NO_SEQUENCES) or not hasattr(args, "__len__") or not hasattr(args, "__iter__"):
+            raise LaunchError("%s: args wants a tuple or a list of arguments, not %s" % (self.name, describe(args)))
         if len(args) != len(self.parameters):
             names = ", ".join(name for name, _ in self.parameters) or "none"
             message = "%s takes %d arguments (%s), got %d"
@@ -181,16 +186,13 @@ class BundleKernel:
 
     def _stream(self, stream: Any) -> int:
         try:
-            handle = context.stream_handle(stream)
-            if not 0 <= handle < 1 << 64:
-                raise TypeError("a stream's handle is a number of 64 bits, not %d" % handle)
-            return handle
+            return context.stream_handle(stream)
         except TypeError as error:
             raise LaunchError("%s: %s" % (self.name, error)) from None
 
     def _device(self, packing: pack.Packing, wanted: Any) -> context.Device:
         """The device asked for, which must be the arrays' own."""
-        places = packing.places + [(path, context.device_of(ptr)) for path, ptr in packing.addresses]
+        places = packing.places + [(path, self._owner(path, ptr)) for path, ptr in packing.addresses]
         if wanted is None and places:
             wanted = places[0][1]
         gpu = context.get_device(wanted)
@@ -200,10 +202,23 @@ class BundleKernel:
                 raise LaunchError(message % (self.name, path, device, gpu))
         return gpu
 
+    def _owner(self, path: str, ptr: int) -> context.Device:
+        """The device of a foreign array's memory."""
+        try:
+            return context.device_of(ptr)
+        except DriverError as error:
+            if error.call != "cuPointerGetAttribute" or error.code != 1:
+                raise
+        message = "%s: parameter %s: there is no GPU memory at 0x%x: it is host memory, or was freed"
+        raise LaunchError(message % (self.name, path, ptr))
+
     def _load(self, gpu: context.Device) -> Loaded:
         loaded = self._loaded.get(gpu.ordinal)
         if loaded is None:
-            loaded = self._loaded.setdefault(gpu.ordinal, Loaded(self, gpu))
+            made = Loaded(self, gpu)
+            loaded = self._loaded.setdefault(gpu.ordinal, made)
+            if loaded is made:  # of threads that come at once, one wins
+                _pools.append(made.pool)
         return loaded
 
     def _run(self, loaded: Loaded, start: bytes, values: list[Any], stream: int) -> None:

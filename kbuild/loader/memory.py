@@ -28,29 +28,42 @@ class Allocation:
         self.device, self.size, self.ptr = device, size, 0
         if size == 0:
             return
+        address = ctypes.c_uint64()
         with device.current():
             try:
-                self.ptr = driver.get().query("cuMemAlloc_v2", size, about="%s: %d bytes" % (device, size))
+                driver.get().call("cuMemAlloc_v2", address, size, about="%s: %d bytes" % (device, size))
             except DriverError as error:
                 raise _with_free_memory(error) from None
+            finally:  # an interrupt may come between the call and here
+                self.ptr = address.value
 
     def __del__(self) -> None:
         # At the interpreter's exit the driver may be gone already, in a forked child it never was: the memory goes with
-        # the process. An error here has nobody to go to.
+        # the process. An error here has nobody to go to; one that comes before the memory was given back, though, is
+        # worth a second try.
         if not getattr(self, "ptr", 0) or sys.is_finalizing() or not driver.is_usable():
             return
-        try:
-            with self.device.current():
-                driver.get().call("cuMemFree_v2", self.ptr)
-        except DriverError:
-            pass
+        for _ in range(2):
+            try:
+                if self.ptr:
+                    with self.device.current():
+                        self._free()
+            except DriverError:
+                pass
+
+    def _free(self) -> None:
+        ptr, self.ptr = self.ptr, 0
+        driver.get().call("cuMemFree_v2", ptr)
 
 
 def _with_free_memory(error: DriverError) -> DriverError:
     if error.code != 2:
         return error
     free, total = ctypes.c_size_t(), ctypes.c_size_t()
-    driver.get().call("cuMemGetInfo_v2", free, total)
+    try:
+        driver.get().call("cuMemGetInfo_v2", free, total)
+    except DriverError:
+        return error
     message = "%s\n  memory: %d of %d MiB are free" % (error, free.value >> 20, total.value >> 20)
     return DriverError(message, error.call, error.code, error.name)
 

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from typing import Any
 
 
+# What has a length and can be gone through, and still is no list of values in an order of its own.
+NO_SEQUENCES = (str, bytes, bytearray, memoryview, dict, set, frozenset)
+
+
 class Refused(Exception):
     """An argument that does not fit its parameter; `path` is `springs[3].stiffness`, say."""
 
@@ -146,7 +150,7 @@ def _interface_of(value: Any, path: str) -> Any:
 
 
 def _items(type: abi.Type, value: Any, count: int, path: str) -> Any:
-    if isinstance(value, (str, bytes, dict, set, frozenset)) or not hasattr(value, "__len__"):
+    if isinstance(value, NO_SEQUENCES) or not hasattr(value, "__len__") or not hasattr(value, "__getitem__"):
         raise Refused(path, "wanted %s, got %s" % (type, describe(value)))
     if len(value) != count:
         raise Refused(path, "wanted %s, got %d values: %s" % (type, len(value), describe(value)))

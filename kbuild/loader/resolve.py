@@ -6,8 +6,6 @@ function, the instance. What no bundle holds is compiled only where that was ask
 
 from __future__ import annotations
 
-from _thread import RLock
-
 from . import bundle as bundles
 from . import finder, identity, providers
 from .errors import LaunchError, LoaderError, did_you_mean
@@ -22,7 +20,6 @@ if TYPE_CHECKING:
 __all__ = ("launch",)
 
 _opened: dict[str, Bundle] = {}
-_lock = RLock()
 
 
 def launch(
@@ -95,13 +92,12 @@ def _bundle_of(module: str, kernel: Kernel) -> Bundle:
     if spec is None:
         raise LaunchError("%s lies in no regular package: give its folder an __init__.py" % kernel.name)
     path = finder.bundle_path(spec)
-    with _lock:
-        opened = _opened.get(path)
-        if opened is None:
-            data = finder.read(spec)
-            if data is None:
-                raise LaunchError("%s: %s" % (kernel.name, finder.no_bundle(spec)))
-            opened = _opened[path] = bundles.from_bytes(data, path)
+    opened = _opened.get(path)
+    if opened is None:
+        data = finder.read(spec)
+        if data is None:
+            raise LaunchError("%s: %s" % (kernel.name, finder.no_bundle(spec)))
+        opened = _opened.setdefault(path, bundles.from_bytes(data, path))  # of threads that come at once, one wins
     return opened
 
 

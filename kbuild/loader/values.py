@@ -81,7 +81,7 @@ def coerce(scalar: abi.Scalar, value: object) -> object:
         if value in (0, 1):
             return bool(value)
         raise TypeError("wanted a bool, got %s" % describe(value))
-    if isinstance(value, (str, bytes)):
+    if isinstance(value, (str, bytes, bytearray, memoryview)):  # Python's float() would read them as text
         raise TypeError("wanted %s, got %s" % (scalar, describe(value)))
     if scalar.kind == "float":
         return _coerce_float(scalar, value)
@@ -111,7 +111,10 @@ def describe(value: object) -> str:
     """A value for an error message: its type and its text, cut short."""
     if value is None:
         return "None"
-    text = repr(value)
+    try:
+        text = repr(value)
+    except Exception:  # the value is wrong already, and may be so in this too
+        text = "that cannot show itself"
     return "%s %s" % (type(value).__name__, text if len(text) <= 60 else text[:57] + "...")
 
 

@@ -268,7 +268,7 @@ def test_an_array_is_freed_in_its_own_context(two_gpus: FakeCuda) -> None:
     two_gpus.set_current(0x1000)
     del made
     assert two_gpus.library.fake_current() == 0x1000
-    assert two_gpus.calls[-3:] == ["cuCtxPushCurrent_v2", "cuMemFree_v2", "cuCtxPopCurrent_v2"]
+    assert two_gpus.calls[-3:] == ["cuCtxSetCurrent", "cuMemFree_v2", "cuCtxSetCurrent"]
 
 
 def test_a_failing_free_is_silent(cuda: FakeCuda) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from kbuild.loader import array as arrays
-from kbuild.loader.errors import DriverError, LaunchError
+from kbuild.loader.errors import LaunchError
 from kbuild.loader.values import float32, vec3
 from tests.helpers.fake_cuda import FakeCuda, make_bundle
 
@@ -112,5 +112,7 @@ def test_a_foreign_array_on_another_gpu(two_gpus: FakeCuda) -> None:
 
 def test_an_address_of_the_host(cuda: FakeCuda) -> None:
     kernel = make_bundle([("a", "array1[float32]")])["p.kernels:k"]
-    with pytest.raises(DriverError, match="address 0x40"):
+    with pytest.raises(
+        LaunchError, match="parameter a: there is no GPU memory at 0x40: it is host memory, or was freed"
+    ):
         kernel.launch(1, (Tensor((4,), 64),))

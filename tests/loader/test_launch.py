@@ -173,7 +173,11 @@ def test_args_must_be_a_sequence(cuda: FakeCuda, args: Any) -> None:
         (1.5, {}, "dim wants an integer"),
         (1, {"block_dim": 2000}, "block_dim is 1 to 1024 threads, not 2000"),
         (1, {"stream": "fast"}, "stream wants None, a handle, or an object"),
-        (1, {"stream": -1}, "a stream's handle is a number of 64 bits, not -1"),
+        (
+            1,
+            {"stream": -1},
+            "stream wants None, a handle, or an object with __cuda_stream__, .cuda_stream, .handle or .ptr; got int -1",
+        ),
         (1, {"device": "cpu"}, "nothing runs kernels on device 'cpu'"),
         (1, {"device": "sim:0"}, "nothing runs kernels on device 'sim:0'"),
     ],
