@@ -118,11 +118,11 @@ def _expr(expr: Expr, names: _Names) -> str:
         case nodes.ThreadIndex(axis, ndim):
             return f"tid({axis} of {ndim})"
         case nodes.Unary(op, operand):
-            return f"{_UNARY[op]}{show(operand)}"
+            return f"{_UNARY.get(op, op)}{show(operand)}"
         case nodes.Binary(op, left, right):
-            return f"({show(left)} {_BINARY[op]} {show(right)})"
+            return f"({show(left)} {_BINARY.get(op, op)} {show(right)})"
         case nodes.Compare(op, left, right):
-            return f"({show(left)} {_COMPARE[op]} {show(right)})"
+            return f"({show(left)} {_COMPARE.get(op, op)} {show(right)})"
         case nodes.Logical(op, left, right):
             return f"({show(left)} {op} {show(right)})"
         case nodes.Select(condition, then, otherwise):

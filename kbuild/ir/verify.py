@@ -6,11 +6,11 @@ assigned somewhere in its function, loop symbols are left alone, effects stand i
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NoReturn
 
 from kbuild.errors import InternalError
 from kbuild.ir import nodes
+from kbuild.ir.effects import HasEffects, changes_memory
 from kbuild.ir.nodes import Expr, Function, Kernel, Node, Stmt, Symbol
 from kbuild.ir.printer import print_function
 from kbuild.ir.traverse import callees, children, root_of, walk
@@ -32,8 +32,6 @@ from kbuild.ir.types import (
     is_integer,
     is_number,
 )
-
-HasEffects = Callable[[str], bool]
 
 
 def verify(kernel: Kernel, has_effects: HasEffects) -> Kernel:
@@ -130,6 +128,9 @@ class _Verifier:
             self.expr(child)  # type: ignore[arg-type]
         if isinstance(expr, nodes.Intrinsic):
             self.require(not self.has_effects(expr.name), expr, "effect inside an expression")
+        elif isinstance(expr, nodes.Call):
+            inside = changes_memory(expr.callee, self.has_effects)
+            self.require(not inside, expr, "effect inside an expression")
         self.typed(expr)
 
     def typed(self, expr: Expr) -> None:
@@ -158,6 +159,8 @@ class _Verifier:
             case nodes.Unary(op, operand, type):
                 self.require(op in nodes.UNARY_OPS and operand.type == type, expr, "unary type")
                 self.require((op == "not") == (type == BOOL), expr, "not is for bool alone")
+                self.require(op != "neg" or is_number(element_of(type)), expr, "arithmetic on no number")
+                self.require(op != "invert" or is_integer(type), expr, "bits of no integer")
             case nodes.Binary():
                 self.binary(expr)
             case nodes.Compare(op, left, right, type):
@@ -183,8 +186,10 @@ class _Verifier:
                 wanted = tuple(p.type for p in callee.parameters)
                 self.require(tuple(a.type for a in arguments) == wanted, expr, "arguments")
                 self.require(callee.result == type, expr, "result")
-            case nodes.Intrinsic():
-                pass  # held to its signature where it is built, by `intrinsics.table`
+            case nodes.Intrinsic(name, arguments):
+                # Its types are held to its signature where it is built, by `intrinsics.table`.
+                on_element = bool(arguments) and isinstance(root_of(arguments[0]), nodes.Index)
+                self.require(on_element or not self.has_effects(name), expr, "atomic on no element of an array")
 
     def binary(self, expr: nodes.Binary) -> None:
         left, right, type = expr.left.type, expr.right.type, expr.type

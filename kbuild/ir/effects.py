@@ -1,0 +1,29 @@
+"""Which functions change memory: their calls keep their place among the statements."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+
+from kbuild.ir import nodes
+from kbuild.ir.nodes import Function
+from kbuild.ir.traverse import root_of, walk
+
+HasEffects = Callable[[str], bool]
+
+
+@cache
+def changes_memory(function: Function, has_effects: HasEffects) -> bool:
+    """The function, or one that it calls, stores to an array or has an intrinsic's effect, by the intrinsic's name."""
+
+    def changes(node: nodes.Node) -> bool:
+        match node:
+            case nodes.Assign(target, _):
+                return isinstance(root_of(target), nodes.Index)
+            case nodes.Intrinsic(name, _):
+                return has_effects(name)
+            case nodes.Call(callee, _):
+                return changes_memory(callee, has_effects)
+        return False
+
+    return any(changes(node) for node in walk(function.body))
