@@ -40,8 +40,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=21, help="processes of each program (default 21)")
     runs = parser.parse_args().runs
-    site = machine.use_site()
-    if not machine.has_gpu():
+    site = machine.packages()
+    if site is None:
         return
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

@@ -1,7 +1,6 @@
 """What the benchmarks take from the machine: kbuild's and the kernels' packages, machine code, compiled C programs.
 
-`KBUILD_SITE` is the folder with kbuild, robosim and benchkernels, unpacked from their wheels; without it they are
-looked for in this Python. `KBUILD_KIT` is what `prepare.py` made, with C programs for a machine without a C compiler.
+`KBUILD_SITE` is the folder with kbuild, robosim and benchkernels, unpacked from their wheels. `KBUILD_KIT` is what `prepare.py` made, with C programs for a machine without a C compiler.
 """
 
 from __future__ import annotations
@@ -10,7 +9,6 @@ import os
 import shutil
 import subprocess
 import sys
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -20,26 +18,18 @@ PLAIN = ROOT / "tests" / "gpu" / "plain.c"
 LAUNCH = ROOT / "benchmarks" / "programs" / "launch.c"
 
 
-def use_site() -> str:
-    """Makes the packages importable, and returns their folder."""
+def packages() -> str | None:
+    """Makes the packages importable, and returns their folder; None, and says so, where there is no GPU."""
     site = os.environ.get("KBUILD_SITE")
-    if site:
-        sys.path.insert(0, site)
-        return site
-    spec = find_spec("robosim")
-    if spec is None or spec.origin is None:
-        sys.exit("robosim is not installed here: set KBUILD_SITE to a folder with kbuild, robosim and benchkernels")
-    return str(Path(spec.origin).parents[1])
-
-
-def has_gpu() -> bool:
-    """Whether there is a GPU; says so when there is none."""
+    sys.path.insert(0, site or str(ROOT))
     import kbuild as kb
 
-    if kb.get_devices():
-        return True
-    print("no GPU here: nothing to measure")
-    return False
+    if not kb.get_devices():
+        print("no GPU here: nothing to measure")
+        return None
+    if site is None:
+        sys.exit("set KBUILD_SITE to a folder with kbuild, robosim and benchkernels, as benchmarks/on_gpu.sh does")
+    return site
 
 
 def machine_code(package: str, kernel: str, folder: Path) -> tuple[Path, str]:

@@ -1,0 +1,153 @@
+"""Writes docs/benchmarks.md from benchmarks/results/*.json. `report.py FOLDER` first takes newer results from there."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+from support.results import BENCHMARKS, ROOT
+
+RESULTS = BENCHMARKS / "results"
+PAGE = ROOT / "docs" / "benchmarks.md"
+NAMES = ("start", "launch", "codesize", "build")
+
+HEAD = """\
+# Benchmarks
+
+Written by `python benchmarks/report.py` from `benchmarks/results`; change the numbers by running the programs. Ratios
+travel from machine to machine, times do not. `benchmarks/prepare.py` builds what a GPU machine needs, and
+`benchmarks/on_gpu.sh` measures there; `codesize.py` and `build.py` run anywhere.
+"""
+
+
+def main() -> None:
+    """Takes results, writes the page."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", nargs="?", type=Path, help="results of a run on another machine")
+    folder = parser.parse_args().folder
+    if folder is not None:
+        take(folder)
+    sections = [SECTIONS[name](document) for name in NAMES if (document := read(name)) is not None]
+    PAGE.write_text("\n".join([HEAD, *sections]), encoding="utf-8")
+    print(f"written: {PAGE}")
+
+
+def take(folder: Path) -> None:
+    """Copies the results that a folder holds."""
+    for name in NAMES:
+        path = folder / f"{name}.json"
+        if path.is_file():
+            shutil.copyfile(path, RESULTS / path.name)
+
+
+def read(name: str) -> dict[str, Any] | None:
+    """A benchmark's last result; None before its first run."""
+    path = RESULTS / f"{name}.json"
+    return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else None
+
+
+def start(document: dict[str, Any]) -> str:
+    """Start of a program."""
+    values, goals = document["values"], document["values"]["goals"]
+    rows = [(f"process: {name}", value) for name, value in values["wall"].items()]
+    rows += [
+        ("kbuild: first line of Python to first result", values["first_result"]),
+        ("… of that inside calls of the driver", values["driver"]),
+        (f"… of that kbuild's and Python's own (goal ≤ {milliseconds(goals['own'])} ms)", values["own"]),
+        (f"`import kbuild` (goal ≤ {milliseconds(goals['import'])} ms)", values["import"]),
+        ("ctypes: first line of Python to first result", values["ctypes_first_result"]),
+    ]
+    cells = [(title, milliseconds(v["median"]), spread(v, milliseconds)) for title, v in rows]
+    return section(
+        "Start",
+        "Fresh processes in turns; each loads the same machine code, moves 1000 particles and reads them back.",
+        table(("", "median [ms]", "quartiles"), cells)
+        + f"\nWall time: {values['ratio_to_ctypes']:.3f} of a hand-written ctypes program's "
+        f"(goal ≤ {goals['ratio_to_ctypes']}), {values['ratio_to_c']:.3f} of a plain C program's.\n",
+        document,
+    )
+
+
+def launch(document: dict[str, Any]) -> str:
+    """CPU time of a launch."""
+    values = document["values"]
+    cells = [
+        (title, f"{v['median']:.0f}", spread(v, lambda x: f"{x:.0f}"), f"{values['ratios_to_c'][title]:.2f}")
+        for title, v in values["nanoseconds"].items()
+    ]
+    return section(
+        "Launch",
+        "CPU time of a launch with an array, a vector and two scalars, all checks on, in bursts of "
+        f"{values['burst']} that take turns; goal ≤ {values['goals']['ratio_to_c']} of plain C.",
+        table(("", "median [ns]", "quartiles", "of C"), cells),
+        document,
+    )
+
+
+def codesize(document: dict[str, Any]) -> str:
+    """Size and compile time beside hand-written CUDA C."""
+    goals = document["values"]["goals"]
+    cells = []
+    for target, rows in document["values"]["targets"].items():
+        for row in rows:
+            size, seconds = row["size"] / row["written_size"], row["seconds"] / row["written_seconds"]
+            name = f"**{row['unit']}**" if row["unit"] == "sum" else row["unit"]
+            cells.append((target, row["toolchain"], name, str(row["size"]), f"{size:.3f}", f"{seconds:.2f}"))
+    text = (
+        "The same kernels as CUDA C by hand (`benchmarks/handwritten`: raw pointers, sizes and pitches, the same rounding), "
+        f"by the same NVRTC with the same options. Goals: size ≤ {goals['size']}, compile time ≤ {goals['time']}. What is over "
+        "is `matrix_product`: arrays have strides that are known when it runs, and its loop adds one to each pointer."
+    )
+    head = ("target", "NVRTC", "unit", "bytes", "size / by hand", "time / by hand")
+    return section("Size and compile time of cubins", text, table(head, cells), document)
+
+
+def build(document: dict[str, Any]) -> str:
+    """Builds of the sample."""
+    values = document["values"]
+    first = values["first_result"]
+    cells = [
+        (f"first build ({first['compiled']} units × targets)", f"{values['first']:.2f}"),
+        (
+            f"nothing changed, beyond Python's start (goal < {values['goals']['unchanged']})",
+            f"{values['unchanged']:.3f}",
+        ),
+    ]
+    return section("Build of sample_project", "", table(("", "seconds"), cells), document)
+
+
+SECTIONS = {"start": start, "launch": launch, "codesize": codesize, "build": build}
+
+
+def section(title: str, text: str, body: str, document: dict[str, Any]) -> str:
+    """A section with the machine that its numbers come from."""
+    machine = document["machine"]
+    parts = [
+        machine["gpu"],
+        f"{machine['cores']} cores of {machine['cpu']}",
+        f"Python {machine['python']}",
+        machine["date"],
+    ]
+    place = ", ".join(part for part in parts if part)
+    return f"## {title}\n\n{text}{chr(10) * 2 if text else ''}{body}\n{place}; commit {machine['commit']}.\n"
+
+
+def table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+    """A table of Markdown; numbers to the right."""
+    lines = [head, ("---", *("---:",) * (len(head) - 1)), *rows]
+    return "".join("| " + " | ".join(line) + " |\n" for line in lines)
+
+
+def milliseconds(seconds: float) -> str:
+    return f"{1e3 * seconds:.3g}" if seconds < 0.1 else f"{1e3 * seconds:.0f}"
+
+
+def spread(value: dict[str, float], shown: Any) -> str:
+    return f"{shown(value['lower_quartile'])} … {shown(value['upper_quartile'])}"
+
+
+if __name__ == "__main__":
+    main()
