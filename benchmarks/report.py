@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import shutil
+import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -97,9 +98,10 @@ def codesize(document: dict[str, Any]) -> str:
             name = f"**{row['unit']}**" if row["unit"] == "sum" else row["unit"]
             cells.append((target, row["toolchain"], name, str(row["size"]), f"{size:.3f}", f"{seconds:.2f}"))
     text = (
-        "The same kernels as CUDA C by hand (`benchmarks/handwritten`: raw pointers, sizes and pitches, the same rounding), "
-        f"by the same NVRTC with the same options. Goals: size ≤ {goals['size']}, compile time ≤ {goals['time']}. What is over "
-        "is `matrix_product`: arrays have strides that are known when it runs, and its loop adds one to each pointer."
+        "The same kernels as CUDA C by hand (`benchmarks/handwritten`: raw pointers, sizes and pitches, the same "
+        "rounding), by the same NVRTC with the same options; time is CPU time. Goals for the sum: size ≤ "
+        f"{goals['size']}, compile time ≤ {goals['time']}. What is over in `benchkernels.linear` is `matrix_product`: "
+        "an array's strides are known when it runs, and its loop adds one to each pointer."
     )
     head = ("target", "NVRTC", "unit", "bytes", "size / by hand", "time / by hand")
     return section("Size and compile time of cubins", text, table(head, cells), document)
@@ -125,14 +127,10 @@ SECTIONS = {"start": start, "launch": launch, "codesize": codesize, "build": bui
 def section(title: str, text: str, body: str, document: dict[str, Any]) -> str:
     """A section with the machine that its numbers come from."""
     machine = document["machine"]
-    parts = [
-        machine["gpu"],
-        f"{machine['cores']} cores of {machine['cpu']}",
-        f"Python {machine['python']}",
-        machine["date"],
-    ]
-    place = ", ".join(part for part in parts if part)
-    return f"## {title}\n\n{text}{chr(10) * 2 if text else ''}{body}\n{place}; commit {machine['commit']}.\n"
+    parts = [machine["gpu"], f"{machine['cores']} cores of {machine['cpu']}", f"Python {machine['python']}"]
+    place = ", ".join(part for part in (*parts, machine["date"]) if part)
+    intro = textwrap.fill(text, 120, break_on_hyphens=False) + "\n\n" if text else ""
+    return f"## {title}\n\n{intro}{body}\n{place}; commit {machine['commit']}.\n"
 
 
 def table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:

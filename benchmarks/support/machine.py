@@ -1,6 +1,7 @@
 """What the benchmarks take from the machine: kbuild's and the kernels' packages, machine code, compiled C programs.
 
-`KBUILD_SITE` is the folder with kbuild, robosim and benchkernels, unpacked from their wheels. `KBUILD_KIT` is what `prepare.py` made, with C programs for a machine without a C compiler.
+`KBUILD_SITE` is the folder with kbuild, robosim and benchkernels, unpacked from their wheels. `KBUILD_KIT` is what
+`prepare.py` made, with C programs for a machine without a C compiler.
 """
 
 from __future__ import annotations

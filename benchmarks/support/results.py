@@ -31,7 +31,7 @@ def record(name: str, values: dict[str, Any]) -> Path:
     """Writes the values of one benchmark, replacing those of its last run."""
     path = folder() / f"{name}.json"
     document = {"benchmark": name, "machine": machine(), "values": values}
-    path.write_text(json.dumps(document, indent=2, sort_keys=True) + "\n", encoding="utf-8")
+    path.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
     print(f"written: {path}")
     return path
 

@@ -31,7 +31,7 @@ def power(x, y):
 
 
 def is_odd(y):
-    return math.fmod(abs(y), 2.0) == 1.0
+    return math.isfinite(y) and math.fmod(abs(y), 2.0) == 1.0
 
 
 def guarded(function, at_zero=math.nan, overflow=math.inf):
