@@ -8,6 +8,7 @@ Answers: what was asked, or {"error": text}. Whatever a library prints on standa
 
 from __future__ import annotations
 
+import ctypes
 import os
 import signal
 import sys
@@ -21,6 +22,7 @@ def main(arguments: list[str]) -> None:
     """Serves until standard input ends."""
     requests, answers = _claim_streams()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the parent ends its workers itself
+    _die_with_parent()
     library = Path(arguments[0])
     builtins = Path(arguments[1]) if len(arguments) > 1 else None
     nvrtc: adapters.Nvrtc | None = None
@@ -32,6 +34,14 @@ def main(arguments: list[str]) -> None:
         except Exception as error:
             answer = {"error": f"{type(error).__name__}: {error}"}, b""
         wire.send(answers, *answer)
+
+
+_PR_SET_PDEATHSIG = 1
+
+
+def _die_with_parent() -> None:
+    """A parent that is killed can end nobody, and a compilation may take minutes. prctl is Linux's."""
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def _claim_streams() -> tuple[IO[bytes], IO[bytes]]:

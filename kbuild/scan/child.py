@@ -7,6 +7,7 @@ line that it writes is {"importing": module}, {"bug": traceback}, or an answer.
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import os
 import signal
 import sys
@@ -23,7 +24,7 @@ from kbuild.scan.units import Found, cut, find, lower_unit
 
 def main() -> None:
     """Requests come as lines of JSON on stdin, answers go to the real stdout. What modules print goes to stderr."""
-    die_of_ctrl_c()
+    _arrange_the_end()
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     requests = os.fdopen(os.dup(0), "r", encoding="utf-8")
@@ -43,8 +44,15 @@ def main() -> None:
     os._exit(0)
 
 
-def die_of_ctrl_c() -> None:
-    """Ctrl-C reaches the whole group, and the parent is the one that says so. `Scanner` starts us with it blocked."""
+_PR_SET_PDEATHSIG = 1
+
+
+def _arrange_the_end() -> None:
+    """Ctrl-C reaches the whole group, and the parent is the one that says so: `Scanner` starts us with it blocked.
+
+    A parent that is killed can end nobody, and a module may wait for ever: prctl (Linux) does that.
+    """
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
 
