@@ -625,6 +625,11 @@ def test_float_to_integer(compiled: Any, source: str) -> None:
             assert result == wanted, (target, value)
 
 
+def _stored(number: int, kind: str) -> int:
+    """The number's low bits in a type."""
+    return int(np.array([number % 2**64], np.uint64).astype(kind)[0])
+
+
 @pytest.mark.parametrize(
     "source", ["bool", "int8", "uint8", "int32", "uint32", "int64", "uint64", "float16", "float32", "float64"]
 )
@@ -646,17 +651,7 @@ def test_number_to_number(compiled: Any, source: str) -> None:
             {lines}
     """)
     numbers = [0, 1, 2, 127, 200, 2049, 2051, 65519, 65520, 16777217, 33554435, 2**31, 2**53 + 1, 2**63, 2**64 - 1]
-    values = (
-        sorted(
-            {
-                v % 2 if source == "bool" else int(np.array([n]).astype(np.uint64).astype(source)[0])
-                for n in numbers
-                for v in (n,)
-            }
-        )
-        if not floating
-        else FLOATS
-    )
+    values = FLOATS if floating else sorted({_stored(n, source) for n in numbers})
     with np.errstate(over="ignore"):
         x = np.array(values, source)
     arrays = {t: np.zeros(len(x), t) for t in targets}
@@ -789,7 +784,12 @@ def test_atomics_on_vectors_fields_and_components(compiled: Any) -> None:
             sums: kb.vec2
 
         @kb.kernel
-        def add(cells: kb.array(dtype=Cell), v: kb.array2d(dtype=kb.vec2), m: kb.array(dtype=kb.mat22), out: kb.array(dtype=kb.vec2)):
+        def add(
+            cells: kb.array(dtype=Cell),
+            v: kb.array2d(dtype=kb.vec2),
+            m: kb.array(dtype=kb.mat22),
+            out: kb.array(dtype=kb.vec2),
+        ):
             i = kb.tid()
             cells[0].count += i
             cells[0].sums += kb.vec2(1.0, float(i))
@@ -812,7 +812,12 @@ def test_atomics_on_vectors_fields_and_components(compiled: Any) -> None:
 def test_float_operators(compiled: Any) -> None:
     run = compiled("""
         @kb.kernel
-        def operators(a: kb.array(dtype=float), b: kb.array(dtype=float), out: kb.array2d(dtype=float), flags: kb.array2d(dtype=bool)):
+        def operators(
+            a: kb.array(dtype=float),
+            b: kb.array(dtype=float),
+            out: kb.array2d(dtype=float),
+            flags: kb.array2d(dtype=bool),
+        ):
             i = kb.tid()
             x, y = a[i], b[i]
             out[i, 0] = x / y

@@ -72,3 +72,7 @@ template <class T> static inline T atomicCAS(T *p, T compare, T v) { return host
 
 static inline float rsqrtf(float x) { return 1.0f / sqrtf(x); }
 static inline double rsqrt(double x) { return 1.0 / sqrt(x); }
+
+// Macros of the host's headers that CUDA does not have.
+#undef INFINITY
+#undef NAN

@@ -30,7 +30,8 @@ HEADER = Path(__file__).with_name("host_gpu.h")
 _ENTRY = re.compile(r'^extern "C" __global__ void (\w+)\((.*)\)$', re.MULTILINE)
 _TO_HALF = re.compile(r'asm\("cvt\.rn\.f16\.\w+ %0, %1;" : "=h"\(y\.bits\) : "\w"\(x\)\);')
 _FROM_HALF = 'asm("cvt.f32.f16 %0, %1;" : "=f"(y) : "h"(x.bits));'
-_FLAGS = ("-O1", "-std=c++17", "-w", "-shared", "-fPIC", "-ffp-contract=off", "-fno-strict-aliasing")
+# -frounding-math: without it GCC 12 makes `0.0 - (double)u` of an unsigned zero -0.0.
+_FLAGS = ("-O1", "-std=c++17", "-w", "-shared", "-fPIC", "-ffp-contract=off", "-frounding-math", "-fno-strict-aliasing")
 
 
 class DeviceArray:
@@ -73,7 +74,7 @@ class HostModule:
         rows = {row["entry"]: row for row in self.rows.values()}
         runners = [_runner(match[1], match[2], rows[match[1]]) for match in _ENTRY.finditer(source)]
         assert len(runners) == len(rows)
-        return f'#include "{HEADER}"\n{source}\n#line 1 "runners"\nusing namespace kb_unit;\n{"".join(runners)}'
+        return f'#include "{HEADER}"\n{source}\n#line 1 "runners"\nnamespace kb_unit {{\n{"".join(runners)}}}\n'
 
     def launch(self, name: str, dim: Any, args: Sequence[Any], block_dim: int = 32) -> None:
         """Runs every thread of a launch, in order."""
@@ -102,10 +103,10 @@ struct block_{entry} {{
 {members}}};
 {checks}extern "C" void run_{entry}(const char *data, unsigned int blocks, unsigned int threads) {{
     block_{entry} block;
-    memcpy(&block, data, {row["size"]});
-    blockDim.x = threads;
-    for (blockIdx.x = 0; blockIdx.x < blocks; ++blockIdx.x)
-        for (threadIdx.x = 0; threadIdx.x < threads; ++threadIdx.x) {entry}({values});
+    ::memcpy(&block, data, {row["size"]});
+    ::blockDim.x = threads;
+    for (::blockIdx.x = 0; ::blockIdx.x < blocks; ++::blockIdx.x)
+        for (::threadIdx.x = 0; ::threadIdx.x < threads; ++::threadIdx.x) {entry}({values});
 }}
 """
 

@@ -1,0 +1,31 @@
+#line 1 "/kbuild/helpers.h"
+#pragma nv_diag_suppress 177
+#pragma nv_diag_suppress 550
+struct kb_launch1 { unsigned int count; };
+template <class T> struct kb_array1 {
+    char *data; int shape[1]; int stride[1];
+    __device__ __forceinline__ T &operator()(long long i0) const { return *(T *)(data + (i0 * stride[0])); }
+};
+
+namespace kb_unit {
+
+#line 5 "/kbuild/golden/loop_constant.py"
+// golden.loop_constant:loop_constant
+extern "C" __global__ void loop_constant(const kb_launch1 kb_launch, kb_array1<float> a)
+{
+    const unsigned int kb_linear = blockIdx.x * blockDim.x + threadIdx.x;
+    if (kb_linear >= kb_launch.count) return;
+#line 6 "/kbuild/golden/loop_constant.py"
+    _Pragma("unroll") for (int i = 0; i < 4; ++i) {
+        a(i) = 1.0f;
+    }
+#line 8 "/kbuild/golden/loop_constant.py"
+    _Pragma("unroll") for (int i_2 = 10; i_2 > 0; i_2 -= 3) {
+        a(i_2) = 2.0f;
+    }
+#line 10 "/kbuild/golden/loop_constant.py"
+    for (int i_3 = 0; i_3 < 1000; ++i_3) {
+        a(i_3) = 3.0f;
+    }
+}
+}

@@ -1,0 +1,31 @@
+#line 1 "/kbuild/helpers.h"
+#pragma nv_diag_suppress 177
+#pragma nv_diag_suppress 550
+struct kb_launch1 { unsigned int count; };
+template <class T> struct kb_array1 {
+    char *data; int shape[1]; int stride[1];
+    __device__ __forceinline__ T &operator()(long long i0) const { return *(T *)(data + (i0 * stride[0])); }
+};
+
+namespace kb_unit {
+
+#line 5 "/kbuild/golden/loop_dynamic.py"
+// golden.loop_dynamic:loop_dynamic
+extern "C" __global__ void loop_dynamic(const kb_launch1 kb_launch, kb_array1<float> a, int n)
+{
+    const unsigned int kb_linear = blockIdx.x * blockDim.x + threadIdx.x;
+    if (kb_linear >= kb_launch.count) return;
+#line 6 "/kbuild/golden/loop_dynamic.py"
+    const int stop = n;
+#line 6 "/kbuild/golden/loop_dynamic.py"
+    for (int i = 0; i < stop; ++i) {
+        a(i) = 1.0f;
+    }
+#line 8 "/kbuild/golden/loop_dynamic.py"
+    const int stop_2 = a.shape[0];
+#line 8 "/kbuild/golden/loop_dynamic.py"
+    for (int i_2 = n; i_2 < stop_2; ++i_2) {
+        a(i_2) = 2.0f;
+    }
+}
+}

@@ -1,0 +1,51 @@
+#line 1 "/kbuild/helpers.h"
+#pragma nv_diag_suppress 177
+#pragma nv_diag_suppress 550
+struct kb_launch1 { unsigned int count; };
+template <class T> struct kb_array1 {
+    char *data; int shape[1]; int stride[1];
+    __device__ __forceinline__ T &operator()(long long i0) const { return *(T *)(data + (i0 * stride[0])); }
+};
+
+namespace kb_unit {
+
+#line 5 "/kbuild/golden/loop_step.py"
+// golden.loop_step:loop_step
+extern "C" __global__ void loop_step(const kb_launch1 kb_launch, kb_array1<float> a, int n, int step)
+{
+    const unsigned int kb_linear = blockIdx.x * blockDim.x + threadIdx.x;
+    if (kb_linear >= kb_launch.count) return;
+#line 6 "/kbuild/golden/loop_step.py"
+    const int start = 0;
+#line 6 "/kbuild/golden/loop_step.py"
+    const int stop = n;
+#line 6 "/kbuild/golden/loop_step.py"
+    const int step_2 = 2;
+#line 6 "/kbuild/golden/loop_step.py"
+    const unsigned int trips = (start < stop ? ((unsigned int)stop - (unsigned int)start - 1) / (unsigned int)step_2 + 1 : 0);
+#line 6 "/kbuild/golden/loop_step.py"
+    for (unsigned int trip = 0; trip < trips; ++trip) {
+#line 6 "/kbuild/golden/loop_step.py"
+        const int i = (int)((unsigned int)start + trip * (unsigned int)step_2);
+        a(i) = 1.0f;
+    }
+#line 8 "/kbuild/golden/loop_step.py"
+    for (int i_2 = n; i_2 > (-1); --i_2) {
+        a(i_2) = 2.0f;
+    }
+#line 10 "/kbuild/golden/loop_step.py"
+    const int start_2 = 0;
+#line 10 "/kbuild/golden/loop_step.py"
+    const int stop_2 = n;
+#line 10 "/kbuild/golden/loop_step.py"
+    const int step_3 = step;
+#line 10 "/kbuild/golden/loop_step.py"
+    const unsigned int trips_2 = step_3 > 0 ? (start_2 < stop_2 ? ((unsigned int)stop_2 - (unsigned int)start_2 - 1) / (unsigned int)step_3 + 1 : 0) : step_3 < 0 ? (start_2 > stop_2 ? ((unsigned int)start_2 - (unsigned int)stop_2 - 1) / (0 - (unsigned int)step_3) + 1 : 0) : 0;
+#line 10 "/kbuild/golden/loop_step.py"
+    for (unsigned int trip_2 = 0; trip_2 < trips_2; ++trip_2) {
+#line 10 "/kbuild/golden/loop_step.py"
+        const int i_3 = (int)((unsigned int)start_2 + trip_2 * (unsigned int)step_3);
+        a(i_3) = 3.0f;
+    }
+}
+}

@@ -1,0 +1,32 @@
+#line 1 "/kbuild/helpers.h"
+#pragma nv_diag_suppress 177
+#pragma nv_diag_suppress 550
+struct kb_launch2 { unsigned int count, extent[1], magic[1], shift[1]; int origin[2]; };
+struct kb_index2 { int axis[2]; };
+__device__ __forceinline__ kb_index2 kb_locate(const kb_launch2 &launch, unsigned int l) {
+    kb_index2 tid; unsigned int q;
+    q = (__umulhi(l, launch.magic[0]) + l) >> launch.shift[0]; tid.axis[1] = (int)(l - q * launch.extent[0]) + launch.origin[1]; l = q;
+    tid.axis[0] = (int)l + launch.origin[0];
+    return tid;
+}
+template <class T> struct kb_array2 {
+    char *data; int shape[2]; int stride[2];
+    __device__ __forceinline__ T &operator()(long long i0, long long i1) const { return *(T *)(data + (i0 * stride[0] + i1 * stride[1])); }
+};
+
+namespace kb_unit {
+
+#line 5 "/kbuild/golden/tid_2.py"
+// golden.tid_2:tid_2
+extern "C" __global__ void tid_2(const kb_launch2 kb_launch, kb_array2<float> a)
+{
+    const unsigned int kb_linear = blockIdx.x * blockDim.x + threadIdx.x;
+    if (kb_linear >= kb_launch.count) return;
+    const kb_index2 kb_tid = kb_locate(kb_launch, kb_linear);
+#line 6 "/kbuild/golden/tid_2.py"
+    int i = kb_tid.axis[0];
+#line 6 "/kbuild/golden/tid_2.py"
+    int j = kb_tid.axis[1];
+    a(i, j) = (float)(i);
+}
+}

@@ -1,0 +1,38 @@
+#line 1 "/kbuild/helpers.h"
+#pragma nv_diag_suppress 177
+#pragma nv_diag_suppress 550
+struct kb_launch4 { unsigned int count, extent[3], magic[3], shift[3]; int origin[4]; };
+struct kb_index4 { int axis[4]; };
+__device__ __forceinline__ kb_index4 kb_locate(const kb_launch4 &launch, unsigned int l) {
+    kb_index4 tid; unsigned int q;
+    q = (__umulhi(l, launch.magic[2]) + l) >> launch.shift[2]; tid.axis[3] = (int)(l - q * launch.extent[2]) + launch.origin[3]; l = q;
+    q = (__umulhi(l, launch.magic[1]) + l) >> launch.shift[1]; tid.axis[2] = (int)(l - q * launch.extent[1]) + launch.origin[2]; l = q;
+    q = (__umulhi(l, launch.magic[0]) + l) >> launch.shift[0]; tid.axis[1] = (int)(l - q * launch.extent[0]) + launch.origin[1]; l = q;
+    tid.axis[0] = (int)l + launch.origin[0];
+    return tid;
+}
+template <class T> struct kb_array4 {
+    char *data; int shape[4]; int stride[4];
+    __device__ __forceinline__ T &operator()(long long i0, long long i1, long long i2, long long i3) const { return *(T *)(data + (i0 * stride[0] + i1 * stride[1] + i2 * stride[2] + i3 * stride[3])); }
+};
+
+namespace kb_unit {
+
+#line 5 "/kbuild/golden/tid_4.py"
+// golden.tid_4:tid_4
+extern "C" __global__ void tid_4(const kb_launch4 kb_launch, kb_array4<float> a)
+{
+    const unsigned int kb_linear = blockIdx.x * blockDim.x + threadIdx.x;
+    if (kb_linear >= kb_launch.count) return;
+    const kb_index4 kb_tid = kb_locate(kb_launch, kb_linear);
+#line 6 "/kbuild/golden/tid_4.py"
+    int i = kb_tid.axis[0];
+#line 6 "/kbuild/golden/tid_4.py"
+    int j = kb_tid.axis[1];
+#line 6 "/kbuild/golden/tid_4.py"
+    int k = kb_tid.axis[2];
+#line 6 "/kbuild/golden/tid_4.py"
+    int l = kb_tid.axis[3];
+    a(i, j, k, l) = (float)(i);
+}
+}
