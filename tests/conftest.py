@@ -2,6 +2,20 @@
 
 from importlib.util import find_spec
 
+
+def pytest_terminal_summary(terminalreporter):
+    """Prints the figures that tests recorded as `record_property("figure: …", number)`, summed over all of them."""
+    sums = {}
+    for reports in terminalreporter.stats.values():
+        for report in reports:
+            if getattr(report, "when", "") == "call":
+                for name, value in report.user_properties:
+                    if name.startswith("figure: "):
+                        sums[name[8:]] = sums.get(name[8:], 0) + value
+    for name, value in sorted(sums.items()):
+        terminalreporter.write_line(f"{value} {name}")
+
+
 if find_spec("hypothesis"):
     import hypothesis
 

@@ -59,21 +59,22 @@ class FakeCuda:
     def __enter__(self) -> FakeCuda:
         os.environ["FAKE_DEVICES"], os.environ["FAKE_DRIVER"] = self.devices, self.version
         self._known, driver.LIBRARIES = driver.LIBRARIES, (str(self.path),)
-        self._forget()
-        self.library.fake_reset()
-        self.set_current(0)
+        self.forget()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         driver.LIBRARIES = self._known
-        self._forget()
+        driver._driver, context._devices = None, None
         self.library.fake_delay(0)
         del os.environ["FAKE_DEVICES"], os.environ["FAKE_DRIVER"]
 
-    def _forget(self) -> None:
+    def forget(self) -> None:
+        """A new beginning: the loader has not opened the driver yet, whose books are empty."""
         driver._driver, context._devices = None, None
+        self.library.fake_reset()
+        self.set_current(0)
 
     def set_current(self, context: int) -> None:
         """The context that is current in this thread, as if the program had made it so; 0 for none."""

@@ -1,0 +1,351 @@
+"""Every public call of the loader that talks to the driver, as something that can be done again and compared.
+
+A scene is a function of the fake driver that prepares what a call needs and returns the call; the call's result can be
+compared, and holds no GPU memory. Preparing may use the driver: its failures are counted from the call on.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy
+
+from kbuild import loader
+from kbuild.loader import __main__ as command_line
+from kbuild.loader import array as arrays
+from kbuild.loader import bundle as bundles
+from kbuild.loader import context, format, resolve
+from kbuild.loader.types import int32, struct
+from kbuild.loader.values import vec3
+from tests.helpers.fake_cuda import FakeCuda, bundle_bytes, code, cubin_row, kernel_rows, make_bundle, make_manifest
+
+Act = Callable[[], Any]
+SCENES: dict[str, Callable[[FakeCuda], Act]] = {}
+PARAMETERS = [("a", "array1[float32]"), ("x", "float32")]
+
+
+def scene(function: Callable[[FakeCuda], Act]) -> Callable[[FakeCuda], Act]:
+    """Enters a function into the table, under its name."""
+    SCENES[function.__name__.replace("_", " ")] = function
+    return function
+
+
+@struct
+class Pair:
+    mass: float
+    at: vec3  # type: ignore[valid-type]
+
+
+class Tensor:
+    """Another library's array over memory of ours."""
+
+    def __init__(self, block: Any, **described: Any) -> None:
+        self.block = block
+        self.__cuda_array_interface__ = {**block.__cuda_array_interface__, "stream": None, **described}
+
+
+def strided(block: Any) -> Any:
+    """Every second element of each row, bottom row first."""
+    return arrays.array(ptr=block.ptr + 16, shape=(2, 2), strides=(-16, 8), dtype=int32, owner=block, device=0)
+
+
+def launched(cuda: FakeCuda, launch: Act) -> Act:
+    """A launch whose result is what newly arrived at the driver, but for addresses."""
+
+    def act() -> Any:
+        before = len(cuda.records)
+        launch()
+        return [(r.grid, r.block, r.size) for r in cuda.records[before:]]
+
+    return act
+
+
+# Devices
+
+
+@scene
+def get_devices(cuda: FakeCuda) -> Act:
+    return lambda: [(str(d), d.name, d.arch, d.driver) for d in context.get_devices()]
+
+
+@scene
+def get_device(cuda: FakeCuda) -> Act:
+    return lambda: str(context.get_device("cuda:1"))
+
+
+@scene
+def context_of_a_device(cuda: FakeCuda) -> Act:
+    return lambda: context.get_device(1).context
+
+
+@scene
+def synchronize(cuda: FakeCuda) -> Act:
+    return context.synchronize
+
+
+@scene
+def synchronize_the_second_GPU(cuda: FakeCuda) -> Act:
+    return lambda: context.synchronize(1)
+
+
+@scene
+def explain_on_a_device(cuda: FakeCuda) -> Act:
+    bundle = make_bundle(PARAMETERS)
+    return lambda: loader.explain(bundle, context.get_device(0))
+
+
+# Making arrays
+
+
+@scene
+def empty(cuda: FakeCuda) -> Act:
+    return lambda: arrays.empty((3, 2)).shape
+
+
+@scene
+def zeros(cuda: FakeCuda) -> Act:
+    return lambda: arrays.zeros(3).tolist()
+
+
+@scene
+def ones(cuda: FakeCuda) -> Act:
+    return lambda: arrays.ones(2, vec3, device="cuda:1").tolist()
+
+
+@scene
+def full(cuda: FakeCuda) -> Act:
+    return lambda: arrays.full((2, 2), 7).tolist()
+
+
+@scene
+def array_of_lists(cuda: FakeCuda) -> Act:
+    return lambda: arrays.array([[1.0, 2.0], [3.0, 4.0]]).tolist()
+
+
+@scene
+def array_of_a_buffer(cuda: FakeCuda) -> Act:
+    return lambda: bytes(arrays.array(b"abc").tobytes())
+
+
+@scene
+def array_of_numpy(cuda: FakeCuda) -> Act:
+    return lambda: arrays.array(numpy.arange(6).reshape(2, 3).T).numpy().tolist()
+
+
+@scene
+def array_of_structs(cuda: FakeCuda) -> Act:
+    return lambda: repr(arrays.array([Pair(mass=1.0, at=vec3(1, 2, 3))]).tolist())  # type: ignore[call-arg]
+
+
+@scene
+def array_of_shape(cuda: FakeCuda) -> Act:
+    return lambda: arrays.array(shape=(2,), dtype=int).tolist()
+
+
+@scene
+def array_over_an_address(cuda: FakeCuda) -> Act:
+    block = arrays.array([1, 2, 3])
+    return lambda: arrays.array(ptr=block.ptr, shape=3, dtype=int, owner=block).tolist()
+
+
+@scene
+def array_of_a_foreign_array(cuda: FakeCuda) -> Act:
+    tensor = Tensor(arrays.array([1, 2, 3]))
+    return lambda: arrays.array(tensor).tolist()
+
+
+@scene
+def asarray(cuda: FakeCuda) -> Act:
+    tensor = Tensor(arrays.array([1, 2, 3]))
+    return lambda: arrays.asarray(tensor).shape
+
+
+@scene
+def asarray_of_what_is_being_written(cuda: FakeCuda) -> Act:
+    tensor = Tensor(arrays.array([1, 2, 3]), stream=cuda.make_stream())
+    return lambda: arrays.asarray(tensor).shape
+
+
+# Using arrays
+
+
+@scene
+def tolist(cuda: FakeCuda) -> Act:
+    return arrays.array([[1, 2], [3, 4]]).tolist
+
+
+@scene
+def to_host(cuda: FakeCuda) -> Act:
+    tensor = Tensor(arrays.array([1, 2, 3]))
+    return lambda: arrays.to_host(tensor)
+
+
+@scene
+def tolist_with_gaps(cuda: FakeCuda) -> Act:
+    return strided(arrays.array(list(range(8)))).tolist  # type: ignore[no-any-return]
+
+
+@scene
+def assign(cuda: FakeCuda) -> Act:
+    block = arrays.array([1, 2, 3])
+    return lambda: block.assign([4, 5, 6])
+
+
+@scene
+def assign_with_gaps(cuda: FakeCuda) -> Act:
+    view = strided(arrays.array(list(range(8))))
+    return lambda: view.assign([[1, 2], [3, 4]])
+
+
+@scene
+def copy(cuda: FakeCuda) -> Act:
+    to, source = arrays.zeros(3), arrays.ones(3)
+    return lambda: arrays.copy(to, source)
+
+
+@scene
+def copy_with_gaps(cuda: FakeCuda) -> Act:
+    to, source = strided(arrays.zeros(8, int)), strided(arrays.ones(8, int))
+    return lambda: arrays.copy(to, source)
+
+
+@scene
+def copy_from_another_GPU(cuda: FakeCuda) -> Act:
+    to, source = arrays.zeros(3), arrays.ones(3, device=1)
+    return lambda: arrays.copy(to, source)
+
+
+@scene
+def copy_from_a_foreign_array(cuda: FakeCuda) -> Act:
+    to, source = arrays.zeros(3), Tensor(arrays.ones(3), stream=cuda.make_stream())
+    return lambda: arrays.copy(to, source)
+
+
+@scene
+def free(cuda: FakeCuda) -> Act:
+    stock = [arrays.zeros(3) for _ in range(4)]
+    return lambda: stock.pop().free()
+
+
+@scene
+def last_reference(cuda: FakeCuda) -> Act:
+    stock = [arrays.zeros(3, device=1) for _ in range(4)]
+    return lambda: stock.pop() and None
+
+
+# Launches
+
+
+@scene
+def launch(cuda: FakeCuda) -> Act:
+    kernel, held = make_bundle(PARAMETERS)["p.kernels:k"], arrays.zeros(3)
+    return launched(cuda, lambda: kernel.launch(300, (held, 1.0)))
+
+
+@scene
+def launch_without_arrays(cuda: FakeCuda) -> Act:
+    kernel = make_bundle([("x", "float32")])["p.kernels:k"]
+    return launched(cuda, lambda: kernel.launch(300, (1.0,)))
+
+
+@scene
+def launch_on_the_second_GPU(cuda: FakeCuda) -> Act:
+    kernel, held, stream = make_bundle(PARAMETERS)["p.kernels:k"], arrays.zeros(3, device=1), cuda.make_stream()
+    return launched(cuda, lambda: kernel.launch((2, 3), (held, 1.0), stream, "cuda:1", 32))
+
+
+@scene
+def launch_in_pieces(cuda: FakeCuda) -> Act:
+    kernel = make_bundle([("x", "float32")], ndim=2)["p.kernels:k"]
+    return launched(cuda, lambda: kernel.launch((3, 2**30), (1.0,)))
+
+
+@scene
+def launch_with_a_foreign_array(cuda: FakeCuda) -> Act:
+    kernel, tensor = make_bundle(PARAMETERS)["p.kernels:k"], Tensor(arrays.zeros(3))
+    return launched(cuda, lambda: kernel.launch(300, (tensor, 1.0)))
+
+
+@scene
+def launch_after_another_stream(cuda: FakeCuda) -> Act:
+    kernel, tensor = make_bundle(PARAMETERS)["p.kernels:k"], Tensor(arrays.zeros(3), stream=cuda.make_stream())
+    stream = cuda.make_stream()
+    return launched(cuda, lambda: kernel.launch(300, (tensor, 1.0), stream))
+
+
+@scene
+def launch_of_nothing(cuda: FakeCuda) -> Act:
+    kernel, tensor = make_bundle(PARAMETERS)["p.kernels:k"], Tensor(arrays.zeros(3))
+    return launched(cuda, lambda: kernel.launch(0, (tensor, 1.0)))
+
+
+@scene
+def launch_of_two_kernels(cuda: FakeCuda) -> Act:
+    kernels = [kernel_rows("p.kernels:" + name, PARAMETERS, 1, {}, 256) for name in "ab"]
+    data = format.dump(make_manifest(kernels, [cubin_row("sm_90", [0, 1], 0)]), [code(kernels)])
+    bundle, held = bundles.from_bytes(data, "memory"), arrays.zeros(3)
+    return launched(cuda, lambda: [bundle[name].launch(5, (held, 1.0)) for name in bundle] and None)
+
+
+@scene
+def launch_of_the_second_best_code(cuda: FakeCuda) -> Act:
+    kernel = kernel_rows("p.kernels:k", PARAMETERS, 1, {}, 256)
+    rows = [cubin_row("sm_90", [0], 0), cubin_row("sm_90@12.4", [0], 1, arch="sm_90", cuda=[12, 4])]
+    data = format.dump(make_manifest([kernel], rows), [code([kernel], 209), code([kernel])])
+    held, made = arrays.zeros(3), bundles.from_bytes(data, "memory")["p.kernels:k"]
+    return launched(cuda, lambda: made.launch(5, (held, 1.0)))
+
+
+PACKAGE = "package_of_driver_cases"
+
+
+@scene
+def kb_launch(cuda: FakeCuda) -> Act:
+    kernel, held = _package_kernel(), arrays.zeros(3)
+    return launched(cuda, lambda: resolve.launch(kernel, 300, [held], [1.0]))
+
+
+def _package_kernel() -> Any:
+    """A live kernel of a package with a bundle, imported anew, as a process would at its start."""
+    folder = Path(tempfile.gettempdir()) / ("kbuild-driver-cases-%d" % os.getpid())
+    if not folder.exists():
+        (folder / PACKAGE).mkdir(parents=True)
+        (folder / PACKAGE / "__init__.py").write_text(
+            "from kbuild.loader.types import kernel\n@kernel\ndef k(a, x): pass\n"
+        )
+        (folder / PACKAGE / "_kbuild.kbundle").write_bytes(bundle_bytes(PARAMETERS, name=PACKAGE + ":k"))
+    resolve._opened.clear()
+    sys.modules.pop(PACKAGE, None)
+    sys.path.insert(0, str(folder))
+    try:
+        return __import__(PACKAGE).k
+    finally:
+        sys.path.remove(str(folder))
+
+
+# The command line
+
+
+@scene
+def doctor(cuda: FakeCuda) -> Act:
+    return lambda: _said("doctor")
+
+
+@scene
+def doctor_of_a_bundle(cuda: FakeCuda) -> Act:
+    _package_kernel()
+    return lambda: _said("doctor", "--json", PACKAGE)
+
+
+def _said(*arguments: str) -> tuple[int, str]:
+    said = io.StringIO()
+    with contextlib.redirect_stdout(said):
+        status = command_line.main(list(arguments))
+    return status, said.getvalue()
