@@ -199,7 +199,9 @@ def stream_handle(stream: object) -> int:
         return 0
     try:
         handle = operator.index(stream if isinstance(stream, int) else _handle_of(stream))
-    except (TypeError, LookupError):
+    except MemoryError:
+        raise
+    except Exception:  # the object's own code may fail in any way
         handle = -1
     if isinstance(stream, bool) or not 0 <= handle < 1 << 64:
         raise TypeError(

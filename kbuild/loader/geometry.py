@@ -11,6 +11,8 @@ from __future__ import annotations
 import operator
 import struct
 
+from .values import describe
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,8 +26,10 @@ def axes(dim: object, ndim: int) -> tuple[int, ...]:
     given = tuple(dim) if isinstance(dim, (tuple, list)) else (dim,)
     try:
         extents = tuple([operator.index(n) for n in given])
-    except TypeError:
-        raise TypeError("dim wants an integer or a tuple of integers, not %r" % (dim,)) from None
+    except MemoryError:
+        raise
+    except Exception:  # an object's own code may fail in any way
+        raise TypeError("dim wants an integer or a tuple of integers, not %s" % describe(dim)) from None
     if not extents:
         raise ValueError("dim is empty: give the number of threads along each axis")
     for axis, extent in enumerate(extents):
@@ -55,7 +59,7 @@ def plan(dim: object, ndim: int, block_dim: int) -> Iterator[tuple[bytes, int]]:
 def check_block(block_dim: object) -> None:
     """Raises ValueError for what is no size of a block."""
     if not isinstance(block_dim, int) or isinstance(block_dim, bool) or not 1 <= block_dim <= MAX_BLOCK:
-        raise ValueError("block_dim is 1 to %d threads, not %r" % (MAX_BLOCK, block_dim))
+        raise ValueError("block_dim is 1 to %d threads, not %s" % (MAX_BLOCK, describe(block_dim)))
 
 
 def _headers(extents: tuple[int, ...], block_dim: int) -> Iterator[tuple[bytes, int]]:

@@ -176,6 +176,11 @@ class BundleKernel:
                 packing.add(type, value, name)
             except pack.Refused as error:
                 raise LaunchError("%s: parameter %s: %s" % (self.name, error.path, error.reason)) from None
+            except MemoryError:
+                raise
+            except Exception as error:  # of the value's own code
+                message = "%s: parameter %s: wanted %s, got %s, which fails with %r"
+                raise LaunchError(message % (self.name, name, type, describe(value), error)) from error
         return packing
 
     def _plan(self, dim: Any, block_dim: int | None) -> Any:
@@ -193,13 +198,14 @@ class BundleKernel:
     def _device(self, packing: pack.Packing, wanted: Any) -> context.Device:
         """The device asked for, which must be the arrays' own."""
         places = packing.places + [(path, self._owner(path, ptr)) for path, ptr in packing.addresses]
+        reason = "the launch"
         if wanted is None and places:
-            wanted = places[0][1]
+            reason, wanted = "parameter %s" % places[0][0], places[0][1]
         gpu = context.get_device(wanted)
         for path, device in places:
             if device is not gpu:
-                message = "%s: parameter %s: the array is on %s, but the launch is on %s"
-                raise LaunchError(message % (self.name, path, device, gpu))
+                message = "%s: parameter %s: the array is on %s, but %s is on %s"
+                raise LaunchError(message % (self.name, path, device, reason, gpu))
         return gpu
 
     def _owner(self, path: str, ptr: int) -> context.Device:

@@ -119,8 +119,8 @@ def test_an_empty_axis_launches_nothing() -> None:
     [
         (-1, 1, "negative along axis 0"),
         ((2, -3), 2, "negative along axis 1"),
-        (2.5, 1, "wants an integer or a tuple of integers, not 2.5"),
-        ("7", 1, "not '7'"),
+        (2.5, 1, "wants an integer or a tuple of integers, not float 2.5"),
+        ("7", 1, "not str '7'"),
         ((), 2, "dim is empty"),
         ((1, 2, 3), 2, "dim has 3 axes, but the kernel's tid() has 2"),
         (2**31, 1, "larger than 2^31 - 1 along axis 0"),

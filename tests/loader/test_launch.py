@@ -171,7 +171,7 @@ def test_args_must_be_a_sequence(cuda: FakeCuda, args: Any) -> None:
     [
         (-1, {}, "p.kernels:k: dim is negative"),
         (1.5, {}, "dim wants an integer"),
-        (1, {"block_dim": 2000}, "block_dim is 1 to 1024 threads, not 2000"),
+        (1, {"block_dim": 2000}, "block_dim is 1 to 1024 threads, not int 2000"),
         (1, {"stream": "fast"}, "stream wants None, a handle, or an object"),
         (
             1,
