@@ -64,6 +64,7 @@ class build_kbuild(Command):
 
         output = None if self.editable_mode else Path(self.build_lib).resolve()
         with _faults_for_setuptools():
+            self._require_packages()
             result = pipeline.build(self.config, output=output, editable=self.editable_mode, progress=_Lines())
         for diagnostic in result.diagnostics:
             _log.warning("%s", diagnostic.render())
@@ -71,6 +72,18 @@ class build_kbuild(Command):
             _log.info("kbuild: wrote %s (%d bytes, %s)", bundle.path, bundle.size, bundle.digest)
         if output is not None:
             self._tidy(output)
+
+    def _require_packages(self) -> None:
+        """setuptools installs nothing at all, the bundle neither, for a project without packages or modules."""
+        if self.distribution.has_pure_modules() or self.distribution.has_ext_modules():
+            return
+        from kbuild.errors import UsageError
+
+        raise UsageError(
+            "the project lists no packages, so that its wheel would not hold %s" % " and ".join(self._bundles()),
+            code="KB208",
+            help="list the packages with kernels in [tool.setuptools] packages, or leave the list out",
+        )
 
     def _tidy(self, output: Path) -> None:
         # An earlier build with other packages, or build_py with an editable install's bundle, may have left one here.

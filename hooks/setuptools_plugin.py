@@ -41,6 +41,10 @@ def finalize_distribution_options(distribution: Distribution) -> None:
         found: type[Command] = known(command)
         if command == "build":
             return with_kernels(found)
+        if command == "build_py":
+            from .setuptools_sources import with_listed_sources
+
+            return with_listed_sources(found)
         if command == "bdist_wheel" and "SOURCE_DATE_EPOCH" in os.environ:
             from .setuptools_wheel import with_fixed_modes
 

@@ -24,3 +24,7 @@ def warm_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def kbuild(warm_cache: Path) -> Kbuild:
     return Kbuild(warm_cache)
+
+
+# The builds of tests/hooks, with kbuild as its wheel installs it.
+from tests.hooks.conftest import build_wheel, cache, environment, installed, kbuild_wheel, python  # noqa: E402, F401
