@@ -161,6 +161,9 @@ class array:
             return _from_descriptor(type, items, self.device)
         if isinstance(type, abi.Struct):
             return _to_struct(self.dtype, type, items)
+        if isinstance(type, abi.Vector):
+            kind: Any = class_of(type)
+            return tuple.__new__(kind, items)  # as they come from memory they are exact
         return class_of(type)(*items)  # type: ignore[operator]
 
 

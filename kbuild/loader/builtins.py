@@ -18,6 +18,7 @@ class Builtin:
     """One function of the kernel language."""
 
     __slots__ = ("_host", "name")
+    _kb_builtin_ = True
 
     def __init__(self, name: str, host: Callable[..., Any] | None = None) -> None:
         self.name, self._host = name, host
@@ -61,33 +62,73 @@ def _elementwise(one: Callable[..., Any]) -> Callable[..., Any]:
     return apply
 
 
-def _round(x: float) -> float:
-    return math.copysign(math.floor(abs(x) + 0.5), x)
+def _smaller(a: Any, b: Any) -> Any:
+    return b if b < a or a != a else a
 
 
-def _guarded(function: Callable[[float], float], below: float, at: float) -> Callable[[float], float]:
-    """A function as IEEE has it at its pole (`at` for zero) and outside its domain (NaN), where Python raises."""
+def _larger(a: Any, b: Any) -> Any:
+    return b if b > a or a != a else a
 
-    def apply(x: float) -> float:
-        if x == 0.0 and below == 0.0:
-            return at
-        return math.nan if x < below else function(x)
+
+def _any_count(two: Callable[[Any, Any], Any]) -> Callable[..., Any]:
+    """A function of two values as one of two or more."""
+
+    def apply(first: Any, *others: Any) -> Any:
+        for other in others:
+            first = two(first, other)
+        return first
 
     return apply
 
 
+def _transpose(m: Any) -> Any:
+    return type(m)(*(m[j][i] for i in range(len(m)) for j in range(len(m))))
+
+
+def _whole(function: Callable[[float], int]) -> Callable[[float], float]:
+    """A rounding function with a float as its result; infinities and NaN stay."""
+
+    def apply(x: float) -> float:
+        return float(function(x)) if math.isfinite(x) else x
+
+    return apply
+
+
+def _away_from_zero(x: float) -> int:
+    whole = math.trunc(x)
+    return whole + (1 if x > 0.0 else -1) if abs(x - whole) >= 0.5 else whole
+
+
+def _ieee(function: Callable[..., float], pole: float | None = None) -> Callable[..., float]:
+    """A function as IEEE has it where Python raises: NaN outside its domain, `pole` at zero, infinite beyond its range."""
+
+    def apply(*arguments: float) -> float:
+        try:
+            return function(*arguments)
+        except (ValueError, ZeroDivisionError):
+            return pole if pole is not None and arguments[0] == 0.0 else math.nan
+        except OverflowError:
+            return math.inf
+
+    return apply
+
+
+def _sinh(x: float) -> float:
+    return math.copysign(_ieee(math.sinh)(abs(x)), x)
+
+
 _HOST: dict[str, Callable[..., Any]] = {
     "abs": _elementwise(abs),
-    "acos": math.acos,
-    "asin": math.asin,
+    "acos": _ieee(math.acos),
+    "asin": _ieee(math.asin),
     "atan": math.atan,
     "atan2": math.atan2,
     "cbrt": lambda x: math.copysign(abs(x) ** (1.0 / 3.0), x),
-    "ceil": lambda x: float(math.ceil(x)),
+    "ceil": _whole(math.ceil),
     "clamp": lambda x, low, high: min(max(x, low), high),
     "copysign": math.copysign,
-    "cos": math.cos,
-    "cosh": math.cosh,
+    "cos": _ieee(math.cos),
+    "cosh": _ieee(math.cosh),
     "cross": _cross,
     "cw_div": _elementwise(lambda a, b: a / b),
     "cw_mul": _elementwise(lambda a, b: a * b),
@@ -95,36 +136,36 @@ _HOST: dict[str, Callable[..., Any]] = {
     "dot": _dot,
     "erf": math.erf,
     "erfc": math.erfc,
-    "exp": math.exp,
-    "exp2": lambda x: 2.0**x,
-    "floor": lambda x: float(math.floor(x)),
-    "frac": lambda x: x - math.trunc(x),
+    "exp": _ieee(math.exp),
+    "exp2": _ieee(lambda x: 2.0**x),
+    "floor": _whole(math.floor),
+    "frac": lambda x: x - _whole(math.trunc)(x),
     "isfinite": math.isfinite,
     "isinf": math.isinf,
     "isnan": math.isnan,
     "length": _length,
     "length_sq": lambda v: _dot(v, v),
     "lerp": lambda a, b, t: a * (1.0 - t) + b * t,
-    "log": _guarded(math.log, 0.0, -math.inf),
-    "log10": _guarded(math.log10, 0.0, -math.inf),
-    "log2": _guarded(math.log2, 0.0, -math.inf),
-    "max": _elementwise(max),
-    "min": _elementwise(min),
+    "log": _ieee(math.log, -math.inf),
+    "log10": _ieee(math.log10, -math.inf),
+    "log2": _ieee(math.log2, -math.inf),
+    "max": _any_count(_elementwise(_larger)),
+    "min": _any_count(_elementwise(_smaller)),
     "normalize": _normalize,
-    "pow": math.pow,
+    "pow": _ieee(math.pow, math.inf),
     "radians": math.radians,
-    "rint": lambda x: float(round(x)),
-    "round": _round,
-    "rsqrt": lambda x: 1.0 / math.sqrt(x),
+    "rint": _whole(round),
+    "round": _whole(_away_from_zero),
+    "rsqrt": _ieee(lambda x: 1.0 / math.sqrt(x), math.inf),
     "sign": lambda x: -1.0 if x < 0.0 else 1.0,
-    "sin": math.sin,
-    "sinh": math.sinh,
-    "sqrt": math.sqrt,
+    "sin": _ieee(math.sin),
+    "sinh": _sinh,
+    "sqrt": _ieee(math.sqrt),
     "step": lambda x: 1.0 if x < 0.0 else 0.0,
-    "tan": math.tan,
+    "tan": _ieee(math.tan),
     "tanh": math.tanh,
-    "transpose": lambda m: m.transpose(),
-    "trunc": lambda x: float(math.trunc(x)),
+    "transpose": _transpose,
+    "trunc": _whole(math.trunc),
     "where": _where,
 }
 

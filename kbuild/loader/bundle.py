@@ -10,7 +10,7 @@ import os
 from _thread import RLock
 from ctypes import c_uint64
 
-from . import abi, context, driver, finder, format, select, sources
+from . import abi, context, driver, finder, format, select
 from .errors import BundleError, DriverError, LaunchError, did_you_mean
 from .kernel import BundleKernel
 
@@ -100,6 +100,8 @@ class Bundle:
     def check_sources(self) -> None:
         """Once, at a first launch: raises StaleBundle when an editable install's sources have changed."""
         if not self._is_fresh:
+            from . import sources  # for editable installs alone
+
             sources.check(self.manifest)
             self._is_fresh = True
 

@@ -172,8 +172,11 @@ def get() -> Driver:
 
 def _open() -> Driver:
     global _driver
+    from . import ahead  # what it gets ready imports this module
+
     with _lock:
         if _driver is None:
+            ahead.start()
             _opening.append(None)
             try:
                 _driver = Driver(_load())

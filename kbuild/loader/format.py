@@ -45,7 +45,8 @@ MAGIC = b"KBUNDLE\n"
 VERSION = schema.FORMAT
 HEADER = struct.Struct("<8sIIQ32s")
 ALIGN = schema.BLOB_ALIGN
-MAX_MANIFEST_BYTES = 1 << 26
+MAX_MANIFEST_BYTES = 1 << 25  # more than 10,000 kernels for ten targets
+MIN_BYTES_PER_BRACKET = 8
 
 
 def digest(manifest: Row) -> str:
@@ -198,6 +199,9 @@ def _check_padding(view: memoryview, start: int, end: int) -> None:
 
 
 def _read_manifest(text: bytes) -> Row:
+    # An empty list takes three bytes in the text and sixty in memory: what is mostly brackets is no manifest.
+    if MIN_BYTES_PER_BRACKET * (text.count(b"[") + text.count(b"{")) > len(text) + 1024:
+        raise BundleError("damaged manifest: more brackets than a manifest has")
     try:
         manifest: Row = decode(text)
         schema.check(manifest)

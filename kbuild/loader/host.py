@@ -149,7 +149,9 @@ def decode(data: Any, shape: tuple[int, ...], element: abi.Type, make: Any) -> A
     count = len(data) // element.size
     numbers = struct.unpack("<" + pack.format_of(element) * count, data)
     items = list(numbers)
-    if not isinstance(element, abi.Scalar):
+    if isinstance(element, abi.Vector):
+        items = [make(element, part) for part in zip(*[iter(numbers)] * element.length)]
+    elif not isinstance(element, abi.Scalar):
         flat = iter(numbers)
         items = [pack.regroup(element, flat, make) for _ in range(count)]
     for axis in range(len(shape) - 1, 0, -1):

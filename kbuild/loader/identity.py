@@ -109,10 +109,12 @@ def encode(value: Any) -> list[Any]:
         return _encode_type(value)
     if isinstance(value, Function):
         return ["function", value.name]
-    if hasattr(kind, "_kb_type_"):
-        return ["value", kind._kb_type_.spelling, [encode(item) for item in value]]
     if getattr(kind, "_kb_struct_", False):
         return ["struct", _qualified(kind), [[name, encode(item)] for name, item in sorted(vars(value).items())]]
+    if hasattr(kind, "_kb_type_"):
+        return ["value", kind._kb_type_.spelling, [encode(item) for item in value]]
+    if getattr(kind, "_kb_builtin_", False):
+        return ["builtin", value.name]
     if hasattr(value, "_kb_type_"):
         return ["type", value._kb_type_.spelling]
     raise CaptureError("a value of type %s cannot be captured: %.80r" % (_qualified(kind), value))

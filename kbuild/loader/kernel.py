@@ -1,8 +1,8 @@
 """A kernel of a bundle, and its launch.
 
 `launch` starts as `BundleKernel.thorough`: it checks everything, says what is wrong, loads the code and finds the
-context. After a first success a function made for the kernel's parameters (fastpath.py) takes its place, and falls back
-to the thorough one whenever something is not as it expects.
+context. After a second success a function made for the kernel's parameters (fastpath.py) takes its place, and falls
+back to the thorough one whenever something is not as it expects.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import ctypes
 import struct
 from itertools import chain
 
-from . import abi, context, driver, fastpath, geometry, pack, providers
+from . import abi, context, driver, geometry, pack, providers
 from .errors import DriverError, LaunchError
 from .schema import header_size
 from .values import describe
@@ -131,6 +131,7 @@ class BundleKernel:
         self.struct = struct.Struct("<%ds%s" % (CONFIG_SIZE + start, block))
         self.prefixes = Prefixes(self.ndim, self.block_dim)
         self._loaded: dict[int, Loaded] = {}
+        self._is_launched = False
         self.launch = self.thorough
 
     def __repr__(self) -> str:
@@ -160,7 +161,11 @@ class BundleKernel:
         for header, blocks in chain((first,), grids):
             start = prefix(blocks, self.block_dim if block_dim is None else block_dim, header)
             self._run(loaded, start, packing.values, handle)
-        if self.launch == self.thorough:
+        if not self._is_launched:
+            self._is_launched = True
+        elif self.launch == self.thorough:
+            from . import fastpath  # a program that launches once does without
+
             self.launch = fastpath.make(self, loaded, put_stream, STREAM_OFFSET)
 
     def _pack(self, args: Any) -> pack.Packing:

@@ -78,7 +78,7 @@ def _instance(kernel: Kernel) -> Any:
             "%s is defined in the program itself, and bundles hold kernels of installed packages only\n"
             "  help: move it into a package with [tool.kbuild], or set KBUILD_JIT=1 to compile at launch" % kernel.name
         )
-    bundle = _bundle_of(module, kernel)
+    bundle = open_for(module, kernel.name)
     bundle.check_sources()
     name = "%s:%s" % (module, kernel.qualname)
     definition = bundle.manifest["definitions"].get(name)
@@ -87,16 +87,17 @@ def _instance(kernel: Kernel) -> Any:
     return bundle.kernel(_matching(bundle, name, definition, kernel))
 
 
-def _bundle_of(module: str, kernel: Kernel) -> Bundle:
+def open_for(module: str, about: str) -> Bundle:
+    """The bundle of a module's package, opened once; `about` names in errors what wants it. Raises LoaderError."""
     spec = finder.package_of(module)
     if spec is None:
-        raise LaunchError("%s lies in no regular package: give its folder an __init__.py" % kernel.name)
+        raise LaunchError("%s lies in no regular package: give its folder an __init__.py" % about)
     path = finder.bundle_path(spec)
     opened = _opened.get(path)
     if opened is None:
         data = finder.read(spec)
         if data is None:
-            raise LaunchError("%s: %s" % (kernel.name, finder.no_bundle(spec)))
+            raise LaunchError("%s: %s" % (about, finder.no_bundle(spec)))
         opened = _opened.setdefault(path, bundles.from_bytes(data, path))  # of threads that come at once, one wins
     return opened
 

@@ -54,6 +54,8 @@ if TYPE_CHECKING:
 
 on_declare: Callable[[Kernel], None] | None = None  # a build sets it, to see the kernels of the modules it imports
 
+declared: set[str] = set()  # modules that have declared kernels
+
 _KERNEL_OPTIONS = {"fmad": bool, "enable_backward": bool, "block_dim": int}
 
 
@@ -124,6 +126,7 @@ def kernel(function: Any = None, **options: object) -> Any:
     if function is None:
         return lambda decorated: kernel(decorated, **options)
     made = Kernel(function, options)
+    declared.add(made.module)
     if on_declare is not None:
         on_declare(made)
     return made

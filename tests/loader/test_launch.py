@@ -43,7 +43,7 @@ def test_first_and_later_launches_arrive_alike(cuda: FakeCuda) -> None:
     bundle = make_bundle(INTEGRATE)
     kernel = bundle["p.kernels:k"]
     pos = arrays.zeros(100, vec3())
-    for _ in range(2):  # the thorough launch, then the quick one
+    for _ in range(3):  # two thorough launches, then the quick one
         kernel.launch(dim=100, args=(pos, (0.0, -9.5, 0.0), 0.5, 7), stream=0x77)
         header, values = launched(cuda, bundle)
         assert header == struct.pack("<I", 100)
@@ -59,11 +59,12 @@ def test_the_quick_launch_makes_one_call(cuda: FakeCuda) -> None:
     kernel = bundle["p.kernels:k"]
     args = (arrays.zeros(100, vec3()), vec3()(1, 2, 3), 0.5, 7)
     kernel.launch(100, args)
+    kernel.launch(100, args)
     before = len(cuda.calls)
     kernel.launch(300, args)
     kernel.launch(300, args, device="cuda:0", block_dim=64)
     assert cuda.calls[before:] == ["cuLaunchKernelEx"] * 2
-    assert [(r.grid, r.block) for r in cuda.records] == [(1, 256), (2, 256), (5, 64)]
+    assert [(r.grid, r.block) for r in cuda.records] == [(1, 256), (1, 256), (2, 256), (5, 64)]
 
 
 def test_later_launches_are_quick_ones(cuda: FakeCuda, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -82,13 +83,15 @@ def test_later_launches_are_quick_ones(cuda: FakeCuda, monkeypatch: pytest.Monke
     spring = Spring(start=arrays.zeros(1), pair=arrays.zeros((1, 1), int32))  # type: ignore[call-arg]
     args = [arrays.zeros((2, 2), vec3()), True, -5, 0.5, (1.0, 2.0), [(1, 2), (3, 4)], spring]
     kernel.launch((2, 3), args)
+    kernel.launch((2, 3), args)
     monkeypatch.setattr(kernel, "_pack", None)
     for options in ({}, {"stream": 5}, {"stream": Protocol()}, {"device": "cuda:0"}, {"device": 0}, {"block_dim": 64}):
         kernel.launch((2, 3), args, **options)
         kernel.launch(dim=7, args=tuple(args), **options)
-    assert len(cuda.records) == 13
+    assert len(cuda.records) == 14
     assert len({bytes(r.bytes)[64:] for r in cuda.records}) == 1
     without = make_bundle([])["p.kernels:k"]
+    without.launch(1)
     without.launch(1)
     monkeypatch.setattr(without, "_pack", None)
     without.launch(1)
@@ -380,6 +383,7 @@ def test_without_arrays_the_first_device_is_meant(two_gpus: FakeCuda) -> None:
 def test_a_failed_launch_says_what_and_leaves_nothing(cuda: FakeCuda) -> None:
     kernel = make_bundle([("x", "float32")])["p.kernels:k"]
     kernel.launch(1, (1.0,))
+    kernel.launch(1, (1.0,))
     cuda.fail("cuLaunchKernelEx", 701, times=2)  # the quick launch, then the thorough one
     with pytest.raises(DriverError) as caught:
         kernel.launch(1, (1.0,), block_dim=1024)
@@ -388,7 +392,7 @@ def test_a_failed_launch_says_what_and_leaves_nothing(cuda: FakeCuda) -> None:
     for part in ("p.kernels:k on cuda:0 (Fake GPU 0)", "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES (701)", "smaller block_dim"):
         assert part in str(error)
     kernel.launch(1, (1.0,))
-    assert len(cuda.records) == 2
+    assert len(cuda.records) == 3
 
 
 # Streams
@@ -410,7 +414,7 @@ class Protocol:
 )
 def test_streams(cuda: FakeCuda, stream: Any, handle: int) -> None:
     kernel = make_bundle([("x", "float32")])["p.kernels:k"]
-    for _ in range(2):
+    for _ in range(3):
         kernel.launch(1, (1.0,), stream=stream)
         assert cuda.records[-1].stream == handle
 
