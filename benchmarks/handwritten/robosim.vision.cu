@@ -8,12 +8,12 @@ __device__ inline float saturate(float x) { return fminf(fmaxf(x, 0.0f), 1.0f); 
 
 __device__ inline float3 yuv_to_rgb(float y, float u, float v)
 {
-    float grey = (y - 16.0f) * (1.0f / 219.0f);
+    float grey = (y - 16.0f) * (float)(1.0 / 219.0);
     u -= 128.0f;
     v -= 128.0f;
-    return make_float3(saturate(fmaf(v, 1.5748f / 224.0f, grey)),
-                       saturate(fmaf(v, -0.4681f / 224.0f, fmaf(u, -0.1873f / 224.0f, grey))),
-                       saturate(fmaf(u, 1.8556f / 224.0f, grey)));
+    return make_float3(saturate(fmaf(v, (float)(1.5748 / 224.0), grey)),
+                       saturate(fmaf(v, (float)(-0.4681 / 224.0), fmaf(u, (float)(-0.1873 / 224.0), grey))),
+                       saturate(fmaf(u, (float)(1.8556 / 224.0), grey)));
 }
 
 extern "C" __global__ void depth_to_points(const unsigned short *depth, int width, int height, int pitch, Camera camera,

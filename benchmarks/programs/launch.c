@@ -1,12 +1,13 @@
-/* Bursts of launches in plain C, for launch.py: benchkernels' `step` through cuLaunchKernel, every argument written anew
-   for each launch. Compile as a shared library; no header of CUDA is needed. */
+/* Bursts of launches in plain C, for launch.py: benchkernels' `step` through cuLaunchKernel, every argument written
+   anew for each launch. Compile as a shared library; no header of CUDA is needed. */
 #include <dlfcn.h>
 #include <time.h>
 
 struct Array { unsigned long long data; int shape, stride; };
 struct Vector { float x, y, z; };
 
-typedef int (*Launch)(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **);
+typedef int (*Launch)(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **,
+                      void **);
 
 /* Nanoseconds of `launches` launches over `threads` threads, or minus the driver's error. */
 long long plain_burst(void *function, unsigned long long data, int count, unsigned threads, int launches, void *stream)
