@@ -90,14 +90,8 @@ def _visit_value(captured: Captured, prefix: str, found: Reach) -> None:
         _capture(captured, prefix, found)
         if value not in found.functions:
             _visit(value, f"{prefix}{captured.path}/", found)
-    elif not _is_kbuilds(captured):
+    elif captured.path is not None:
         _capture(captured, prefix, found)
-
-
-def _is_kbuilds(captured: Captured) -> bool:
-    """`kb.vec3`, `kb.sin`, `float`: part of the language, and with kbuild's own sources in the key of every unit."""
-    module = getattr(captured.value, "__module__", None) or type(captured.value).__module__
-    return captured.path is None or module.startswith("kbuild.loader")
 
 
 def _capture(captured: Captured, prefix: str, found: Reach) -> None:

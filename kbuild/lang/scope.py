@@ -11,7 +11,7 @@ import ast
 import builtins
 from collections.abc import Iterator
 from dataclasses import dataclass
-from types import FunctionType
+from types import FunctionType, ModuleType
 from typing import Any
 
 from kbuild.lang.source import Definition
@@ -19,7 +19,7 @@ from kbuild.lang.source import Definition
 
 @dataclass(frozen=True, slots=True)
 class Captured:
-    """A value from outside the kernel and where it was found; built-ins have no path."""
+    """A value from outside the kernel and where it was found; what belongs to the language has no path."""
 
     value: Any
     path: str | None
@@ -61,7 +61,9 @@ class Scope:
             value = getattr(base.value, node.attr)
         except AttributeError:
             raise UnresolvedName(node.attr, dir(base.value), base.value) from None
-        return Captured(value, base.path and f"{base.path}.{node.attr}")
+        # `kb.vec3` is what it is; a name of the user's own that holds it may hold something else tomorrow.
+        is_ours = isinstance(base.value, ModuleType) and base.value.__name__.partition(".")[0] == "kbuild"
+        return Captured(value, None if is_ours or base.path is None else f"{base.path}.{node.attr}")
 
     def _look_up(self, name: str) -> Captured:
         function = self.function

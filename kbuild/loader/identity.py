@@ -115,13 +115,15 @@ def encode(value: Any) -> list[Any]:
         return ["value", kind._kb_type_.spelling, [encode(item) for item in value]]
     if getattr(kind, "_kb_builtin_", False):
         return ["builtin", value.name]
+    if kind is type(len) and value.__module__ == "builtins":
+        return ["python", value.__name__]
     if hasattr(value, "_kb_type_"):
         return ["type", value._kb_type_.spelling]
     raise CaptureError("a value of type %s cannot be captured: %.80r" % (_qualified(kind), value))
 
 
 def _encode_type(value: Any) -> list[Any]:
-    if value in (bool, int, float):
+    if value.__module__ == "builtins":
         return ["type", value.__name__]
     if hasattr(value, "_kb_type_"):
         return ["type", value._kb_type_.spelling]

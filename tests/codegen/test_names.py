@@ -14,13 +14,14 @@ from tests.helpers import kernels
 from tests.helpers.host_gpu import HostModule
 
 # C++ keywords, CUDA's types, functions, variables and macros, kbuild's own names, and two that differ by an underscore.
-NAMES = """
+_NAMES = """
 int int_ float4 dim3 size_t main std template register signed double char16_t and_eq bitor nullptr
 max min norm sincos atomicAdd signbit clock printf memcpy rsqrt fmaxf sinf fmodf isnan abs
 threadIdx blockIdx warpSize NULL assert_ va_arg cudaStreamDefault CUDART_VERSION NV_IS_HOST linux INFINITY
 kb_add kb_int32 kb_tid kb_launch kb_launch1 kb_array1 kb_half vec3f mat3x3f kb_results_0 launch stop trips t1 __x
 größe 長さ
-""".split()
+"""
+NAMES = _NAMES.split()
 ALL_TOOLCHAINS = ("jetson-orin-jp5", "sm_90", "jetson-thor-jp7")
 
 

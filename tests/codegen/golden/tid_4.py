@@ -3,5 +3,5 @@ import kbuild as kb
 
 @kb.kernel
 def tid_4(a: kb.array(dtype=float, ndim=4)):
-    i, j, k, l = kb.tid()
-    a[i, j, k, l] = float(i)
+    i, j, k, m = kb.tid()
+    a[i, j, k, m] = float(i)

@@ -1,0 +1,193 @@
+"""Each function of the language answers every consumer: host, front end, code generator, documentation."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pytest
+
+import kbuild as kb
+from kbuild.codegen import helpers
+from kbuild.intrinsics.library import ELEMENTWISE, FUNCTIONS
+from kbuild.intrinsics.row import Row
+from kbuild.intrinsics.signature import signature
+from kbuild.intrinsics.table import ROWS, SPECIAL_FORMS, has_effects
+from kbuild.ir.types import BOOL, FLOAT16, FLOAT32, INT8, INT32, SCALARS, Scalar, Type, Vector
+from kbuild.loader import builtins
+from kbuild.loader.builtins import TABLE
+from tests.helpers import kernels
+from tests.helpers.accept import Accept
+
+NUMBERS = [type for type in SCALARS.values() if type.kind != "bool"]
+
+
+def types_of(row: Row) -> list[Scalar]:
+    """Every type that the row's first parameter admits."""
+    count = len(row.signature.parameters)
+    return [t for t in SCALARS.values() if not isinstance(row.signature.bind((t,) * count), str)]
+
+
+def test_host_and_compiler_know_the_same_functions() -> None:
+    known = [*ROWS, *FUNCTIONS, *SPECIAL_FORMS]
+    assert len(set(known)) == len(known)
+    assert set(TABLE) == set(known)
+    assert all(TABLE[name].name == name == getattr(kb, name).name for name in TABLE)
+    with pytest.raises(AttributeError, match="sine"):
+        _ = builtins.sine
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_row(name: str) -> None:
+    row = ROWS[name]
+    assert row.name == name
+    assert row.doc.endswith((".", "]"))
+    assert row.doc[0].isupper() or row.doc[0].islower() or row.doc[0].isdigit() or row.doc[0] == "-"
+    assert has_effects(name) == row.is_atomic == name.startswith("atomic_")
+    assert types_of(row)
+    for type in types_of(row):
+        spelled = row.cuda.get(type.spelling)
+        assert spelled is not None or (type == FLOAT16 and "float32" in row.cuda), type
+        if spelled is not None and spelled.startswith("kb_") and not row.is_atomic:
+            assert f" {spelled}(" in helpers.integer(spelled.removeprefix("kb_"), type)
+    assert {SCALARS[spelling] for spelling in row.cuda} <= set(types_of(row))
+
+
+@pytest.mark.parametrize("name", [*FUNCTIONS, *ELEMENTWISE])
+def test_library_functions_are_documented(name: str) -> None:
+    function = FUNCTIONS.get(name) or ELEMENTWISE[name]
+    assert function.__doc__
+    assert function.__doc__.endswith(".")
+
+
+def test_signature() -> None:
+    one = signature("(x: Float, y: Float) -> Float")
+    assert one.parameters == (("x", "Float"), ("y", "Float"))
+    assert one.bind((FLOAT32, FLOAT32)) == FLOAT32
+    assert one.bind((FLOAT16, FLOAT16)) == FLOAT16
+    assert signature("(x: Float) -> Bool").bind((FLOAT32,)) == BOOL
+    assert signature("(x: Integer) -> Integer").bind((INT8,)) == INT8
+    assert signature("() -> Bool").parameters == ()
+    refused: dict[tuple[Type, ...], str] = {
+        (FLOAT32,): "takes 2 argument(s) (x: Float, y: Float) -> Float, not 1",
+        (INT32, FLOAT32): "x must be a floating-point number, not int32",
+        (FLOAT32, BOOL): "y must be a floating-point number, not bool",
+        (FLOAT32, FLOAT16): "y is float16, but float32 before it; kernels never mix types silently",
+        (Vector(3, FLOAT32), FLOAT32): "x must be a floating-point number, not vec3[float32]",
+    }
+    for types, reason in refused.items():
+        assert one.bind(types) == reason
+
+
+def _row_kernels() -> str:
+    """A kernel for every row and type."""
+    parts = []
+    for row in ROWS.values():
+        for type in types_of(row):
+            count = len(row.signature.parameters)
+            if row.is_atomic:
+                call = f"kb.{row.name}(a, 0, {', '.join(f'a[{n}]' for n in range(1, count))})"
+            else:
+                call = f"kb.{row.name}({', '.join(f'a[{n}]' for n in range(count))})"
+            result = "bool" if row.signature.result == "Bool" else f"kb.{type}"
+            name = f"{row.name}_{type}"
+            parts.append(
+                f"@kb.kernel\ndef {name}(a: kb.array(dtype=kb.{type}), out: kb.array(dtype={result})):\n    out[0] = {call}\n"
+            )
+    return "\n".join(parts)
+
+
+VECTOR_KERNELS = """
+@kb.kernel
+def library(v: kb.array(dtype=kb.vec3), m: kb.array(dtype=kb.mat33), a: kb.array(dtype=float), h: kb.array(dtype=kb.vec2h)):
+    x, y = v[0], v[1]
+    v[2] = kb.cross(x, y) + kb.normalize(x) + kb.lerp(x, y, 0.5)
+    a[0] = kb.dot(x, y) + kb.length(x) + kb.length_sq(y)
+    a[1] = kb.clamp(a[0], -1.0, 1.0) + kb.sign(a[0]) + kb.step(a[1]) + kb.frac(a[2])
+    a[2] = kb.degrees(a[0]) + kb.radians(a[1]) + kb.where(a[0] > 0.0, a[1], 2.0)
+    v[3] = kb.min(x, y) + kb.max(x, y) + kb.abs(x) + kb.cw_mul(x, y) + kb.cw_div(x, y)
+    m[0] = kb.transpose(m[1]) + m[2] @ m[3]
+    v[4] = m[0] @ x
+    a[3] = kb.fma(a[0], a[1], a[2])
+    h[0] = kb.normalize(h[1]) + kb.min(h[2], h[3])
+    i = kb.tid()
+"""
+
+
+@pytest.mark.nvrtc
+@pytest.mark.parametrize("target", ["jetson-xavier-jp5", "sm_90", "jetson-thor-jp7"])
+def test_every_row_compiles_for_every_type(tmp_path: Path, accept: Accept, target: str) -> None:
+    text = _row_kernels() + VECTOR_KERNELS
+    source = kernels.emit_kernels(kernels.lower_text(tmp_path, text)).source
+    accept(source, target)
+
+
+ONE = ("acos asin atan cos cosh erf erfc exp sin sinh sqrt tan tanh log log2 log10 cbrt exp2 degrees radians").split()
+
+
+@pytest.mark.parametrize("name", ONE)
+@pytest.mark.parametrize("x", [0.25, 0.9])
+def test_host_functions_are_pythons(name: str, x: float) -> None:
+    wanted = {"cbrt": x ** (1 / 3), "exp2": 2.0**x}.get(name) or getattr(math, name)(x)
+    assert getattr(kb, name)(x) == pytest.approx(wanted, rel=1e-15)
+
+
+def test_host_functions() -> None:
+    assert kb.floor(-1.5) == -2.0
+    assert kb.ceil(-1.5) == -1.0
+    assert kb.trunc(-1.5) == -1.0
+    assert [kb.round(x) for x in (0.5, 1.5, 2.5, -0.5)] == [1.0, 2.0, 3.0, -1.0]
+    assert [kb.rint(x) for x in (0.5, 1.5, 2.5, -0.5)] == [0.0, 2.0, 2.0, -0.0]
+    assert kb.atan2(1.0, -1.0) == math.atan2(1.0, -1.0)
+    assert kb.pow(2.0, 10.0) == 1024.0
+    assert kb.copysign(1.0, -0.0) == -1.0
+    assert kb.rsqrt(4.0) == 0.5
+    assert (kb.isnan(math.nan), kb.isinf(-math.inf), kb.isfinite(1.0)) == (True, True, True)
+    assert (kb.sign(-2.0), kb.sign(0.0), kb.step(-1.0), kb.step(1.0)) == (-1.0, 1.0, 1.0, 0.0)
+    assert kb.clamp(5.0, 0.0, 1.0) == 1.0
+    assert kb.lerp(1.0, 3.0, 0.5) == 2.0
+    assert kb.frac(2.75) == 0.75
+    assert kb.where(True, 1, 2) == 1
+    assert kb.min(3, 2) == 2
+    assert kb.max(3, 2) == 3
+    assert kb.abs(-3) == 3
+
+
+def test_host_functions_at_the_edges_of_their_domain() -> None:
+    assert kb.log(0.0) == -math.inf
+    assert math.isnan(kb.log(-1.0))
+    assert math.isnan(kb.sqrt(-1.0))
+    assert kb.sqrt(math.inf) == math.inf
+    assert kb.rsqrt(0.0) == math.inf
+    assert kb.exp(1000.0) == math.inf
+    assert math.isnan(kb.acos(2.0))
+    assert kb.pow(0.0, -1.0) == math.inf
+    assert math.isnan(kb.sin(math.inf))
+    assert kb.floor(math.inf) == math.inf
+    assert math.isnan(kb.round(math.nan))
+    assert kb.cbrt(-8.0) == pytest.approx(-2.0)
+    assert kb.min(math.nan, 1.0) == 1.0
+    assert kb.max(1.0, math.nan) == 1.0
+
+
+def test_host_functions_on_vectors_and_matrices() -> None:
+    v, w = kb.vec3(3.0, 0.0, 4.0), kb.vec3(1.0, 2.0, -1.0)
+    assert kb.dot(v, w) == -1.0
+    assert kb.length(v) == 5.0
+    assert kb.length_sq(v) == 25.0
+    assert kb.normalize(v) == kb.vec3(0.6, 0.0, 0.8)
+    assert kb.normalize(kb.vec3()) == kb.vec3()
+    assert kb.cross(kb.vec3(1.0, 0.0, 0.0), kb.vec3(0.0, 1.0, 0.0)) == kb.vec3(0.0, 0.0, 1.0)
+    assert kb.cw_mul(v, w) == kb.vec3(3.0, 0.0, -4.0)
+    assert kb.cw_div(v, w) == kb.vec3(3.0, 0.0, -4.0)
+    assert kb.min(v, w) == kb.vec3(1.0, 0.0, -1.0)
+    assert kb.abs(w) == kb.vec3(1.0, 2.0, 1.0)
+    assert kb.lerp(v, w, 0.5) == kb.vec3(2.0, 1.0, 1.5)
+    assert kb.transpose(kb.mat22(1.0, 2.0, 3.0, 4.0)) == kb.mat22(1.0, 3.0, 2.0, 4.0)
+
+
+@pytest.mark.parametrize("name", ["tid", "fma", *(n for n in ROWS if ROWS[n].is_atomic)])
+def test_inside_kernels_only(name: str) -> None:
+    with pytest.raises(TypeError, match=rf"kb\.{name} works inside kernels only"):
+        getattr(kb, name)()
+    assert repr(getattr(kb, name)) == f"<kbuild function {name}>"
