@@ -39,14 +39,14 @@ sample="import runpy, sys; sys.path[:0] = ['$KBUILD_SITE']; runpy.run_module('ro
 
 run_tests() { # plugins that happen to be installed could warn, and a warning is an error
     cd "$RUN/checkout" || return
-    PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 PYTHONPATH=$KBUILD_SITE timeout 300 "${no_jit[@]}" "$PYTHON" -m pytest tests/gpu \
+    PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 PYTHONPATH=$KBUILD_SITE timeout 260 "${no_jit[@]}" "$PYTHON" -m pytest tests/gpu \
         -m gpu -o minversion=6.0 -p no:cacheprovider --tb=short --durations=10 -q "$@"
 }
 
 nvidia-smi --query-gpu=name,driver_version,clocks.sm,clocks.max.sm --format=csv 2>/dev/null | tee "$OUT/machine.txt"
 step robosim timeout 60 "${no_jit[@]}" "$PYTHON" -I -S -c "$sample"
-step start timeout 150 "${no_jit[@]}" "$PYTHON" benchmarks/start.py
-step launch timeout 100 "${no_jit[@]}" "$PYTHON" benchmarks/launch.py
+step start timeout 120 "${no_jit[@]}" "$PYTHON" benchmarks/start.py
+step launch timeout 60 "${no_jit[@]}" "$PYTHON" benchmarks/launch.py
 step tests run_tests "$@"
 if [ ${#failed[@]} -gt 0 ]; then
     echo "failed: ${failed[*]}"

@@ -6,6 +6,7 @@ import argparse
 import json
 import shutil
 import textwrap
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -133,7 +134,7 @@ def section(title: str, text: str, body: str, document: dict[str, Any]) -> str:
     return f"## {title}\n\n{intro}{body}\n{place}; commit {machine['commit']}.\n"
 
 
-def table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+def table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
     """A table of Markdown; numbers to the right."""
     lines = [head, ("---", *("---:",) * (len(head) - 1)), *rows]
     return "".join("| " + " | ".join(line) + " |\n" for line in lines)
