@@ -200,7 +200,7 @@ def _check_padding(view: memoryview, start: int, end: int) -> None:
 
 def _read_manifest(text: bytes) -> Row:
     # An empty list takes three bytes in the text and sixty in memory: what is mostly brackets is no manifest.
-    if MIN_BYTES_PER_BRACKET * (text.count(b"[") + text.count(b"{")) > len(text) + 1024:
+    if MIN_BYTES_PER_BRACKET * (text.count(b"[") + text.count(b"{")) > len(text) + (1 << 21):
         raise BundleError("damaged manifest: more brackets than a manifest has")
     try:
         manifest: Row = decode(text)
