@@ -100,7 +100,7 @@ def _away_from_zero(x: float) -> int:
 
 
 def _ieee(function: Callable[..., float], pole: float | None = None) -> Callable[..., float]:
-    """A function as IEEE has it where Python raises: NaN outside its domain, `pole` at zero, infinite beyond its range."""
+    """A function as IEEE has it where Python raises: NaN outside its domain, `pole` at zero, else an infinity."""
 
     def apply(*arguments: float) -> float:
         try:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import importlib
 import importlib.abc
 import importlib.machinery
+import os
 import sys
 import traceback
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -50,8 +52,11 @@ def _place(error: BaseException) -> Span | None:
     return Span(frames[-1].filename, frames[-1].lineno or 1) if frames else None
 
 
+_KBUILD = str(Path(__file__).parents[1]) + os.sep
+
+
 def _is_machinery(path: str) -> bool:
-    return path.startswith("<frozen") or path in (__file__, importlib.__file__)
+    return path.startswith(("<frozen", _KBUILD)) or path == importlib.__file__
 
 
 def _cure(error: BaseException) -> str:

@@ -133,7 +133,7 @@ def test_type_names_of_python_and_of_kbuild_are_different_values_of_one_meaning(
 def test_what_cannot_be_captured(value: Any) -> None:
     with pytest.raises(CaptureError, match="cannot be captured"):
         encode(value)
-    with pytest.raises(CaptureError, match="closure:block: .* cannot be captured"):
+    with pytest.raises(CaptureError, match=r"closure:block: .* cannot be captured"):
         identity.identity(make(value).function, ["closure:block"])
 
 
