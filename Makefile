@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SHELL := /bin/bash
 
-.PHONY: help demo test lint format test-gpu wheelhouse bench clean
+.PHONY: help demo test lint format test-gpu wheelhouse bench fuzz clean
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -33,6 +33,10 @@ test-gpu: ## run tests/gpu with PYTHON, from build/wheelhouse, without a network
 
 bench: $(VENV)/.stamp ## run every program in benchmarks/
 	@for program in benchmarks/*.py; do echo "== $$program"; $(BIN)/python "$$program" || exit; done
+
+fuzz: $(VENV)/.stamp ## look for bundles that a reader neither reads nor refuses, for SECONDS (default: 60)
+	@$(BIN)/python -m pip install --quiet --editable '.[fuzz]' || echo "make: atheris cannot be installed here"
+	@$(BIN)/python -m tests.fuzz.fuzz_bundle $(or $(SECONDS),60)
 
 clean: ## remove everything that make made
 	rm -rf $(VENV) build dist sample_project/build *.egg-info sample_project/src/*.egg-info
