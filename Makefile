@@ -31,11 +31,11 @@ wheelhouse: ## collect in build/wheelhouse what `make test-gpu` installs (this i
 test-gpu: ## run tests/gpu with PYTHON, from build/wheelhouse, without a network
 	@$(PYTHON) -m tools.gpu_environment test
 
-bench: $(VENV)/.stamp ## run every program in benchmarks/
-	@for program in benchmarks/*.py; do echo "== $$program"; $(BIN)/python "$$program" || exit; done
+bench: $(VENV)/.stamp ## run the programs in benchmarks/ that need no GPU, and write docs/benchmarks.md
+	@for program in build codesize report; do echo "== $$program"; $(BIN)/python benchmarks/$$program.py || exit; done
 
 fuzz: $(VENV)/.stamp ## look for bundles that a reader neither reads nor refuses, for SECONDS (default: 60)
-	@$(BIN)/python -m pip install --quiet --editable '.[fuzz]' || echo "make: atheris cannot be installed here"
+	@$(BIN)/python -m pip install --quiet --no-build-isolation --editable '.[fuzz]' || echo "make: atheris cannot be installed here"
 	@$(BIN)/python -m tests.fuzz.fuzz_bundle $(or $(SECONDS),60)
 
 clean: ## remove everything that make made

@@ -27,7 +27,8 @@ def collect() -> None:
     shutil.rmtree(WHEELHOUSE, ignore_errors=True)
     WHEELHOUSE.mkdir(parents=True)
     shutil.copy(kbuild, WHEELHOUSE)
-    wheels.pip_wheel(builder, wheels.SAMPLE, WHEELHOUSE, wheels.with_kbuild(kbuild, os.environ))
+    for project in (wheels.SAMPLE, wheels.ROOT / "tests" / "gpu" / "project"):
+        wheels.pip_wheel(builder, project, WHEELHOUSE, wheels.with_kbuild(kbuild, os.environ))
     # The versions for 3.8 are pure Python, and run on every later one.
     oldest = ["--python-version", "3.8", "--only-binary", ":all:", "--dest", WHEELHOUSE]
     wheels.run([builder, "-m", "pip", "download", "--quiet", *oldest, *PYTEST], os.environ)
@@ -40,7 +41,7 @@ def test(arguments: list[str]) -> None:
         sys.exit(f"make test-gpu: {WHEELHOUSE} is empty; run `make wheelhouse` where there is a network, and copy it")
     python = wheels.make_environment(FOLDER / "environment")
     offline = ["--quiet", "--no-index", "--find-links", WHEELHOUSE]
-    wheels.run([python, "-m", "pip", "install", *offline, "kbuild", "robosim", "pytest"], os.environ)
+    wheels.run([python, "-m", "pip", "install", *offline, "kbuild", "robosim", "gpukernels", "pytest"], os.environ)
     copy = FOLDER / "checkout"  # without kbuild's sources, which would be imported instead of the wheel
     shutil.rmtree(copy, ignore_errors=True)
     for name in TESTS:

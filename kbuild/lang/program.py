@@ -82,21 +82,24 @@ class _Program:
     kernel: runtime.Kernel
     instances: dict[tuple[int, tuple[Type, ...]], Function | None] = field(default_factory=dict)
     active: list[tuple[runtime.Function, Span]] = field(default_factory=list)
+    lowering: set[tuple[int, tuple[Type, ...]]] = field(default_factory=set)
 
     def notes(self) -> tuple[Note, ...]:
         return tuple(Note(f"in {function.name}, called here", span) for function, span in reversed(self.active))
 
     def instance(self, function: runtime.Function, arguments: Sequence[Operand], span: Span) -> Function:
         key = (id(function), tuple(_argument_type(a) for a in arguments))
-        if any(function is other for other, _ in self.active):
+        if key in self.lowering:
             text = f"{function.name} calls itself"
             raise Refused(Diagnostic("KB113", text, span, help="write a loop", notes=self.notes()))
         if key not in self.instances:
             self.active.append((function, span))
+            self.lowering.add(key)
             try:
                 self.instances[key] = self._attempt(function, arguments)
             finally:
                 self.active.pop()
+                self.lowering.remove(key)
         found = self.instances[key]
         if found is None:
             raise Silenced

@@ -1,5 +1,6 @@
 #line 1 "/kbuild/helpers.h"
 #pragma nv_diag_suppress 177
+#pragma nv_diag_suppress 186
 #pragma nv_diag_suppress 550
 struct kb_launch1 { unsigned int count; };
 template <class T> struct kb_array1 {

@@ -1,5 +1,6 @@
 #line 1 "/kbuild/helpers.h"
 #pragma nv_diag_suppress 177
+#pragma nv_diag_suppress 186
 #pragma nv_diag_suppress 550
 struct kb_launch2 { unsigned int count, extent[1], magic[1], shift[1]; int origin[2]; };
 struct kb_index2 { int axis[2]; };

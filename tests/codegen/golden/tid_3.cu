@@ -1,5 +1,6 @@
 #line 1 "/kbuild/helpers.h"
 #pragma nv_diag_suppress 177
+#pragma nv_diag_suppress 186
 #pragma nv_diag_suppress 550
 struct kb_launch3 { unsigned int count, extent[2], magic[2], shift[2]; int origin[3]; };
 struct kb_index3 { int axis[3]; };

@@ -1,5 +1,6 @@
 #line 1 "/kbuild/helpers.h"
 #pragma nv_diag_suppress 177
+#pragma nv_diag_suppress 186
 #pragma nv_diag_suppress 550
 struct kb_launch4 { unsigned int count, extent[3], magic[3], shift[3]; int origin[4]; };
 struct kb_index4 { int axis[4]; };
@@ -32,7 +33,7 @@ extern "C" __global__ void tid_4(const kb_launch4 kb_launch, kb_array4<float> a)
 #line 6 "/kbuild/golden/tid_4.py"
     int k = kb_tid.axis[2];
 #line 6 "/kbuild/golden/tid_4.py"
-    int l = kb_tid.axis[3];
-    a(i, j, k, l) = (float)(i);
+    int m = kb_tid.axis[3];
+    a(i, j, k, m) = (float)(i);
 }
 }

@@ -229,6 +229,7 @@ def matrix_kernels() -> Iterator[str]:
 def _matrices() -> Iterator[str]:
     yield from ("x + y", "x - y", "x * s", "s * x", "x / s", "-x", "x @ y", "x * s + y", "kb.transpose(x)")
     yield from ("kb.cw_mul(x, y)", "kb.cw_div(x, y)", "type(x)(x[1, 0])")
+    yield from ("kb.abs(x)", "kb.min(x, y)", "kb.max(x, y)")
 
 
 def atomic_kernels() -> Iterator[str]:

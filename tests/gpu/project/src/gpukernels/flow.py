@@ -107,6 +107,7 @@ def same_name(n: int, unused: int, other: int) -> int:
         total += i
         for i in range(3):
             total += 10 * i
+        total += 100 * i
     return total
 
 

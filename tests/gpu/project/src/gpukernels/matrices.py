@@ -29,6 +29,9 @@ def mat22h_matrices(
     out[9, i] = kb.cw_mul(x, y)
     out[10, i] = kb.cw_div(x, y)
     out[11, i] = type(x)(x[1, 0])
+    out[12, i] = kb.abs(x)
+    out[13, i] = kb.min(x, y)
+    out[14, i] = kb.max(x, y)
 
 
 EXPRESSIONS["mat22h_matrices"] = (
@@ -44,6 +47,9 @@ EXPRESSIONS["mat22h_matrices"] = (
     "kb.cw_mul(x, y)",
     "kb.cw_div(x, y)",
     "type(x)(x[1, 0])",
+    "kb.abs(x)",
+    "kb.min(x, y)",
+    "kb.max(x, y)",
 )
 
 
@@ -96,6 +102,9 @@ def mat22f_matrices(
     out[9, i] = kb.cw_mul(x, y)
     out[10, i] = kb.cw_div(x, y)
     out[11, i] = type(x)(x[1, 0])
+    out[12, i] = kb.abs(x)
+    out[13, i] = kb.min(x, y)
+    out[14, i] = kb.max(x, y)
 
 
 EXPRESSIONS["mat22f_matrices"] = (
@@ -111,6 +120,9 @@ EXPRESSIONS["mat22f_matrices"] = (
     "kb.cw_mul(x, y)",
     "kb.cw_div(x, y)",
     "type(x)(x[1, 0])",
+    "kb.abs(x)",
+    "kb.min(x, y)",
+    "kb.max(x, y)",
 )
 
 
@@ -163,6 +175,9 @@ def mat22d_matrices(
     out[9, i] = kb.cw_mul(x, y)
     out[10, i] = kb.cw_div(x, y)
     out[11, i] = type(x)(x[1, 0])
+    out[12, i] = kb.abs(x)
+    out[13, i] = kb.min(x, y)
+    out[14, i] = kb.max(x, y)
 
 
 EXPRESSIONS["mat22d_matrices"] = (
@@ -178,6 +193,9 @@ EXPRESSIONS["mat22d_matrices"] = (
     "kb.cw_mul(x, y)",
     "kb.cw_div(x, y)",
     "type(x)(x[1, 0])",
+    "kb.abs(x)",
+    "kb.min(x, y)",
+    "kb.max(x, y)",
 )
 
 
@@ -230,6 +248,9 @@ def mat33h_matrices(
     out[9, i] = kb.cw_mul(x, y)
     out[10, i] = kb.cw_div(x, y)
     out[11, i] = type(x)(x[1, 0])
+    out[12, i] = kb.abs(x)
+    out[13, i] = kb.min(x, y)
+    out[14, i] = kb.max(x, y)
 
 
 EXPRESSIONS["mat33h_matrices"] = (
@@ -245,6 +266,9 @@ EXPRESSIONS["mat33h_matrices"] = (
     "kb.cw_mul(x, y)",
     "kb.cw_div(x, y)",
     "type(x)(x[1, 0])",
+    "kb.abs(x)",
+    "kb.min(x, y)",
+    "kb.max(x, y)",
 )
 
 
@@ -297,6 +321,9 @@ def mat33f_matrices(
     out[9, i] = kb.cw_mul(x, y)
     out[10, i] = kb.cw_div(x, y)
     out[11, i] = type(x)(x[1, 0])
+    out[12, i] = kb.abs(x)
+    out[13, i] = kb.min(x, y)
+    out[14, i] = kb.max(x, y)
 
 
 EXPRESSIONS["mat33f_matrices"] = (
@@ -312,6 +339,9 @@ EXPRESSIONS["mat33f_matrices"] = (
     "kb.cw_mul(x, y)",
     "kb.cw_div(x, y)",
     "type(x)(x[1, 0])",
+    "kb.abs(x)",
+    "kb.min(x, y)",
+    "kb.max(x, y)",
 )
 
 
@@ -364,6 +394,9 @@ def mat33d_matrices(
     out[9, i] = kb.cw_mul(x, y)
     out[10, i] = kb.cw_div(x, y)
     out[11, i] = type(x)(x[1, 0])
+    out[12, i] = kb.abs(x)
+    out[13, i] = kb.min(x, y)
+    out[14, i] = kb.max(x, y)
 
 
 EXPRESSIONS["mat33d_matrices"] = (
@@ -379,6 +412,9 @@ EXPRESSIONS["mat33d_matrices"] = (
     "kb.cw_mul(x, y)",
     "kb.cw_div(x, y)",
     "type(x)(x[1, 0])",
+    "kb.abs(x)",
+    "kb.min(x, y)",
+    "kb.max(x, y)",
 )
 
 
@@ -431,6 +467,9 @@ def mat44h_matrices(
     out[9, i] = kb.cw_mul(x, y)
     out[10, i] = kb.cw_div(x, y)
     out[11, i] = type(x)(x[1, 0])
+    out[12, i] = kb.abs(x)
+    out[13, i] = kb.min(x, y)
+    out[14, i] = kb.max(x, y)
 
 
 EXPRESSIONS["mat44h_matrices"] = (
@@ -446,6 +485,9 @@ EXPRESSIONS["mat44h_matrices"] = (
     "kb.cw_mul(x, y)",
     "kb.cw_div(x, y)",
     "type(x)(x[1, 0])",
+    "kb.abs(x)",
+    "kb.min(x, y)",
+    "kb.max(x, y)",
 )
 
 
@@ -498,6 +540,9 @@ def mat44f_matrices(
     out[9, i] = kb.cw_mul(x, y)
     out[10, i] = kb.cw_div(x, y)
     out[11, i] = type(x)(x[1, 0])
+    out[12, i] = kb.abs(x)
+    out[13, i] = kb.min(x, y)
+    out[14, i] = kb.max(x, y)
 
 
 EXPRESSIONS["mat44f_matrices"] = (
@@ -513,6 +558,9 @@ EXPRESSIONS["mat44f_matrices"] = (
     "kb.cw_mul(x, y)",
     "kb.cw_div(x, y)",
     "type(x)(x[1, 0])",
+    "kb.abs(x)",
+    "kb.min(x, y)",
+    "kb.max(x, y)",
 )
 
 
@@ -565,6 +613,9 @@ def mat44d_matrices(
     out[9, i] = kb.cw_mul(x, y)
     out[10, i] = kb.cw_div(x, y)
     out[11, i] = type(x)(x[1, 0])
+    out[12, i] = kb.abs(x)
+    out[13, i] = kb.min(x, y)
+    out[14, i] = kb.max(x, y)
 
 
 EXPRESSIONS["mat44d_matrices"] = (
@@ -580,6 +631,9 @@ EXPRESSIONS["mat44d_matrices"] = (
     "kb.cw_mul(x, y)",
     "kb.cw_div(x, y)",
     "type(x)(x[1, 0])",
+    "kb.abs(x)",
+    "kb.min(x, y)",
+    "kb.max(x, y)",
 )
 
 
