@@ -10,10 +10,14 @@ from __future__ import annotations
 
 import ast
 from pathlib import Path
-from typing import Callable, Dict, List, Tuple, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-F = TypeVar("F", bound=Callable[..., object])
-Row = Tuple[str, str]
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Row = tuple[str, str]
+
+F = TypeVar("F", bound="Callable[..., object]")
 
 TESTS = Path(__file__).parents[1]
 
@@ -23,9 +27,9 @@ def happens(section: str, when: str, what: str) -> Callable[[F], F]:
     return lambda test: test
 
 
-def rows() -> Dict[str, List[Row]]:
+def rows() -> dict[str, list[Row]]:
     """(when, what) of every marked test by section, in the order of files and lines."""
-    found: Dict[str, List[Row]] = {}
+    found: dict[str, list[Row]] = {}
     for path in sorted(TESTS.rglob("test_*.py")):
         text = path.read_text(encoding="utf-8")
         if "@happens(" in text:
@@ -35,7 +39,7 @@ def rows() -> Dict[str, List[Row]]:
     return found
 
 
-def _calls(tree: ast.Module) -> List[ast.Call]:
+def _calls(tree: ast.Module) -> list[ast.Call]:
     decorators = [
         decorator
         for node in ast.walk(tree)
