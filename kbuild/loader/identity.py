@@ -8,7 +8,8 @@ kernel function found there:
 
 The build writes the plan and the digest of the values it saw; a launch evaluates the plan on the function it was given
 and compares digests. Both use this module, so what counts as equal has one definition: type and exact value (`1`,
-`True` and `1.0` differ, as do `0.0` and `-0.0`, and an enum member and its number).
+`True` and `1.0` differ, as do `0.0` and `-0.0`, and an enum member and its number). Instances that hold different
+functions share one plan, with the paths of all: a path inside a function that has no such name gives `MISSING`.
 """
 
 from __future__ import annotations
@@ -27,6 +28,16 @@ if TYPE_CHECKING:
 
 class CaptureError(ValueError):
     """A path leads nowhere, or a value has no exact encoding. The message names the path."""
+
+
+class _Missing:
+    """What a path inside a kernel function gives where it leads nowhere."""
+
+    def __repr__(self) -> str:
+        return "missing"
+
+
+MISSING = _Missing()
 
 
 def identity(function: FunctionType, plan: list[str]) -> str:
@@ -48,7 +59,17 @@ def digest(plan: list[str], values: list[Any]) -> str:
 
 def evaluate(function: FunctionType, plan: list[str]) -> list[Any]:
     """The values at the paths of a plan, in order. Raises CaptureError."""
-    return [_follow(function, path) for path in plan]
+    return [_beyond(function, path) if "/" in path else _follow(function, path) for path in plan]
+
+
+def _beyond(function: FunctionType, path: str) -> Any:
+    """The value inside a kernel function; MISSING where the one that stands there has nothing of the kind."""
+    try:
+        value = _follow(function, path)
+        encode(value)
+    except CaptureError:
+        return MISSING
+    return value
 
 
 def _follow(function: Any, path: str) -> Any:
@@ -94,6 +115,8 @@ def default_of(function: Any, name: str) -> Any:
 def encode(value: Any) -> list[Any]:
     """A value as nested lists of texts, injective over type and value. Raises CaptureError."""
     kind = type(value)
+    if kind is _Missing:
+        return ["missing"]
     if value is None or kind is bool or kind is str:
         return [kind.__name__, value]
     if kind is int:
@@ -143,6 +166,8 @@ def describe(values: list[Any]) -> list[str]:
 
 def _describe(value: Any) -> str:
     tag = encode(value)[0]
+    if tag == "missing":
+        return tag
     if tag == "enum":
         return "enum %s.%s" % (type(value).__name__, value.name)
     if tag == "function":

@@ -53,20 +53,34 @@ def find(kernels: Iterable[runtime.Kernel], report: Report) -> list[Found]:
 
 
 def _instances(name: str, made: list[tuple[runtime.Kernel, Reach]], report: Report) -> list[Found]:
-    """The different instances of one definition; two of one identity must be one."""
+    """The different instances of one definition; two of one identity must be one. They share the paths of all plans."""
+    plan = list(dict.fromkeys(path for _, one in made for path in one.plan))
     distinct: dict[str, tuple[runtime.Kernel, Reach]] = {}
     for kernel, one in made:
+        _widen(kernel, one, plan)
         digest = one.identity()
         if digest in distinct and distinct[digest][1].key() != one.key():
             report.add(_clash(name, distinct[digest][0], kernel))
         distinct.setdefault(digest, (kernel, one))
-    is_plain = len(distinct) == 1 and not any("closure:" in path for path in made[0][1].plan)
+    is_plain = len(distinct) == 1 and not any("closure:" in path for path in plan)
     rows = []
     for digest in sorted(distinct):
         kernel, one = distinct[digest]
         full = name if is_plain else f"{name}[{digest[:8]}]"
         rows.append(Found(kernel, one, _row(kernel, one, full, digest)))
     return rows
+
+
+def _widen(kernel: runtime.Kernel, one: Reach, plan: list[str]) -> None:
+    """Puts a longer plan in place of an instance's own."""
+    if one.plan == plan:
+        return
+    try:
+        one.values = identity.evaluate(kernel.function, plan)
+        identity.digest(plan, one.values)
+        one.plan = plan
+    except identity.CaptureError:
+        one.values = identity.evaluate(kernel.function, one.plan)  # the lowering refuses what cannot be captured
 
 
 def _row(kernel: runtime.Kernel, one: Reach, name: str, digest: str) -> ScannedKernel:

@@ -77,7 +77,6 @@ def test_paths_lead_to_values() -> None:
         ("closure:missing", "has no such name now"),
         ("default:missing", "has no such name now"),
         ("global:cfg.missing", "has no attribute 'missing'"),
-        ("global:SCALE/global:SCALE", "no kernel function at step 1"),
         ("local:x", "unknown kind of path"),
     ],
 )
@@ -85,6 +84,22 @@ def test_paths_that_lead_nowhere(path: str, reason: str) -> None:
     with pytest.raises(CaptureError, match=reason) as caught:
         evaluate(make(1).function, [path])
     assert str(caught.value).startswith(path)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "global:SCALE/global:SCALE",
+        "global:helper/global:missing",
+        "global:helper/closure:x",
+        "global:helper/global:cfg",
+    ],
+)
+def test_inside_a_function_nothing_is_a_value_too(path: str) -> None:
+    """Instances share a plan, and another instance's function may have the name. Nor need it be a value there."""
+    assert evaluate(make(1).function, [path]) == [identity.MISSING]
+    assert describe([identity.MISSING]) == ["missing"]
+    assert encode(identity.MISSING) != encode(None)
 
 
 def test_an_empty_cell() -> None:
