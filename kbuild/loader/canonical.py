@@ -32,6 +32,8 @@ def decode(text: bytes) -> Any:
         value, end = _scanner(characters, 0)
     except StopIteration as stop:
         raise ValueError("no JSON value at character %s" % stop.value) from None
+    except SystemError:  # Python 3.10 and 3.11 take the exception from the json package, if that is imported
+        raise ValueError("not JSON") from None
     if end != len(characters):
         raise ValueError("the JSON value ends at character %d, and something follows" % end)
     return value

@@ -20,8 +20,10 @@ from kbuild.loader.bundle import from_bytes
 from kbuild.loader.errors import BundleError
 from tests.helpers import building, bundles
 from tests.helpers.building import Kbuild
+from tests.helpers.pythons import need_python
 from tests.helpers.situations import happens
 
+Record = Callable[[str, object], None]
 SECTION = "Damaged and forged bundles"
 OLD = Path(__file__).parents[1] / "bundle" / "data" / "format1.kbundle"
 
@@ -53,7 +55,8 @@ def test_a_bundle_of_every_format_is_kept() -> None:
 @happens(
     SECTION, "a bundle is cut short, longer, or any bit of it is flipped", "`BundleError` says which part is damaged."
 )
-def test_every_truncation(old: bytes) -> None:
+def test_every_truncation(old: bytes, record_property: Record) -> None:
+    record_property("figure: damaged bundles tried and refused", len(old) + 4)
     for length in range(len(old)):
         with pytest.raises(BundleError):
             format.parse(old[:length], lazy=True)
@@ -62,8 +65,9 @@ def test_every_truncation(old: bytes) -> None:
             format.parse(old + more)
 
 
-def test_a_flipped_bit_in_every_byte(old: bytes) -> None:
+def test_a_flipped_bit_in_every_byte(old: bytes, record_property: Record) -> None:
     """In the header and the manifest at once; in a blob when it is read."""
+    record_property("figure: damaged bundles tried and refused", len(old))
     chance, start = random.Random(1), len(old) - len(bundles.split(old)[1])
     for position in range(len(old)):
         damaged = bytearray(old)
@@ -72,8 +76,9 @@ def test_a_flipped_bit_in_every_byte(old: bytes) -> None:
             format.parse(bytes(damaged), lazy=position < start)
 
 
-def test_pieces_moved_about(old: bytes) -> None:
+def test_pieces_moved_about(old: bytes, record_property: Record) -> None:
     """Blocks as a bad disk, a bad download or a bad merge leaves them: zeroed, repeated, swapped, from elsewhere."""
+    record_property("figure: damaged bundles tried and refused", 500)
     chance = random.Random(2)
     for _ in range(500):
         size = chance.choice([16, 64, 512, 4096])
@@ -83,6 +88,33 @@ def test_pieces_moved_about(old: bytes) -> None:
         if damaged != old:
             with pytest.raises(BundleError):
                 format.parse(damaged)
+
+
+NO_JSON = ('"\x01"', '"', '{"a" 1}', '{"a":1,}', "[1 2]", "[1,", '"\\u12"', '"\\q"', "{1:2}", "-", "1e", "nul", "")
+
+WITHOUT_JSON = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from kbuild.loader import format
+from kbuild.loader.digest import sha256
+for text in eval(sys.argv[2]):
+    text = text.encode()
+    head = format.HEADER.pack(format.MAGIC, format.VERSION, 0, len(text), sha256(text).digest()) + text
+    try:
+        format.parse(head + bytes(-len(head) % 16))
+    except format.BundleError as error:
+        assert str(error).startswith("damaged manifest: "), error
+    else:
+        raise AssertionError(text)
+assert "json" not in sys.modules or sys.version_info[:2] not in ((3, 10), (3, 11))
+"""
+
+
+@pytest.mark.parametrize("minor", range(8, 15))
+def test_what_is_not_json_on_every_python(minor: int) -> None:
+    """Found by fuzzing: where the json package is not imported, its C half fails on 3.10 and 3.11 without a reason."""
+    python = need_python(f"3.{minor}")
+    subprocess.run([str(python), "-S", "-c", WITHOUT_JSON, str(building.ROOT), repr(NO_JSON)], check=True)
 
 
 # Forgeries with right digests: written again by `format.dump`, around the real code

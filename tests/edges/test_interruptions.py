@@ -96,7 +96,9 @@ def kernels(number: int) -> str:
     "No half bundle, no half entry in the cache, no lock, no process stays. The next build goes on with what is there.",
 )
 @pytest.mark.parametrize("group", range(GROUPS))
-def test_killed_at_any_moment(warm_cache: Path, tmp_path: Path, group: int) -> None:
+def test_killed_at_any_moment(
+    warm_cache: Path, tmp_path: Path, group: int, record_property: Callable[[str, object], None]
+) -> None:
     """Sometimes the process alone, sometimes its whole group; sometimes with nothing cached at all."""
     chance = random.Random(group)
     project = building.project(tmp_path / "project", kernels(0), targets=["sm_90", "jetson-orin-jp5"])
@@ -120,6 +122,7 @@ def test_killed_at_any_moment(warm_cache: Path, tmp_path: Path, group: int) -> N
             run.expect_nobody()
         expect_nothing_broken(project, cache)
     assert ended < KILLS // GROUPS, "some were killed before they had ended"
+    record_property("figure: builds killed", KILLS // GROUPS - ended)
     Kbuild(cache).run("build", project)
     last = (project / building.BUNDLE).read_bytes()
     assert not list(project.rglob("*.tmp"))
@@ -189,13 +192,14 @@ def test_ctrl_c(slow: Kbuild, tmp_path: Path, moment: str, whole_group: bool) ->
     assert not list(project.rglob("*.kbundle*"))
 
 
-def test_ctrl_c_at_any_moment(warm_cache: Path, tmp_path: Path) -> None:
+def test_ctrl_c_at_any_moment(warm_cache: Path, tmp_path: Path, record_property: Callable[[str, object], None]) -> None:
     """From the first child process on: before, Python itself starts, and shows what it wants."""
     chance = random.Random(5)
     project = building.project(tmp_path / "project", kernels(0))
     shutil.copytree(warm_cache, tmp_path / "cache")
     for number in range(12):
         (project / "thing" / "kernels.py").write_text(kernels(100 + number))
+        record_property("figure: builds interrupted with Ctrl-C", 1)
         with running(Kbuild(tmp_path / "cache"), "build", project) as run:
             run.wait_for(run.others)
             time.sleep(chance.uniform(0, 0.5))

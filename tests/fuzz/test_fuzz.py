@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import tracemalloc
 from collections import Counter
+from collections.abc import Callable
 
 import pytest
 
@@ -19,7 +20,7 @@ def test_the_seeds_are_right() -> None:
 
 
 @pytest.mark.parametrize("group", range(GROUPS))
-def test_mutants(group: int) -> None:
+def test_mutants(group: int, record_property: Callable[[str, object], None]) -> None:
     """Each is refused, or read; most are refused, and some of every kind come as far as their machine code."""
     chance = random.Random(group)
     verdicts: Counter[str] = Counter()
@@ -33,7 +34,9 @@ def test_mutants(group: int) -> None:
         assert tracemalloc.get_traced_memory()[1] < 32 << 20
     finally:
         tracemalloc.stop()
-    print(f"{MUTANTS // GROUPS} mutants: {dict(verdicts)}")
+    record_property("figure: mutants of bundles tried", sum(verdicts.values()))
+    record_property("figure: mutants of bundles refused by the reader", verdicts["refused"])
+    record_property("figure: mutants of bundles that `verify` sees through", verdicts["problems"])
     assert verdicts["refused"] > MUTANTS // GROUPS // 2
     assert verdicts["problems"] > 20
     assert set(verdicts) <= {"refused", "problems", "right"}

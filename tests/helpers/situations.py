@@ -33,10 +33,27 @@ def rows() -> dict[str, list[Row]]:
     for path in sorted(TESTS.rglob("test_*.py")):
         text = path.read_text(encoding="utf-8")
         if "@happens(" in text:
-            for call in _calls(ast.parse(text)):
-                section, when, what = (ast.literal_eval(argument) for argument in call.args)
+            tree = ast.parse(text)
+            constants = _constants(tree)
+            for call in _calls(tree):
+                section, when, what = (_text(argument, constants) for argument in call.args)
                 found.setdefault(section, []).append((when, what))
     return found
+
+
+def _constants(tree: ast.Module) -> dict[str, str]:
+    """Module-level names that stand for a text: `SECTION = "…"`."""
+    return {
+        target.id: node.value.value
+        for node in tree.body
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
+
+
+def _text(node: ast.expr, constants: dict[str, str]) -> str:
+    return constants[node.id] if isinstance(node, ast.Name) else str(ast.literal_eval(node))
 
 
 def _calls(tree: ast.Module) -> list[ast.Call]:

@@ -15,6 +15,7 @@ import pytest
 from kbuild.loader import format
 from tests.helpers import projects
 from tests.helpers.environment import plain_environment
+from tests.helpers.situations import happens
 from tools import wheels
 
 BUNDLE = "thing/_kbuild.kbundle"
@@ -228,6 +229,11 @@ class TestWithoutTable:
         (project / "pyproject.toml").write_text(projects.pyproject())
         assert bundles_in(build_wheel(project)) == []
 
+    @happens(
+        "Wheels, sdists and editable installs",
+        "a project has no `[tool.kbuild]` table",
+        "Its wheels, sdists and editable installs are the same to the byte, even where kbuild cannot be imported.",
+    )
     def test_a_broken_kbuild_breaks_nothing(self, tmp_path, python, build_wheel, installed):
         """Not even one that cannot be imported, for wheels, sdists and editable installs."""
         broken = tmp_path / "broken"
