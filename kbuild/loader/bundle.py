@@ -37,7 +37,7 @@ class Bundle:
         self.structs = abi.parse_structs(self.manifest["structs"])
         self._index = {name: i for i, name in enumerate(self.kernels)}
         self._made: dict[int, BundleKernel] = {}
-        self._modules: dict[tuple[int, int], int] = {}  # (blob, device) → CUmodule
+        self._modules: dict[tuple[int, int], c_uint64] = {}  # (blob, device) → CUmodule, written there by the driver
         self._lock = RLock()
         self._is_fresh = self.manifest["sources"] is None
 
@@ -130,20 +130,14 @@ class Bundle:
 
     def _module(self, row: Row, device: context.Device) -> int:
         key = (row["blob"], device.ordinal)
-        module = self._modules.get(key)
-        if module is None:
+        module = self._modules.setdefault(key, c_uint64())
+        if not module.value:
             data = self.parsed.blob(row["blob"])
             if row["kind"] == "ptx":
                 data += b"\0"
             about = "%s for %s on %s (%s)" % (row["unit"], row["target"], device, device.name)
-            handle = c_uint64()
-            try:
-                driver.get().call("cuModuleLoadData", handle, data, about=about)
-            finally:  # an interrupt may come between the call and here
-                if handle.value:
-                    self._modules[key] = handle.value
-            module = handle.value
-        return module
+            driver.get().call("cuModuleLoadData", module, data, about=about)
+        return module.value
 
     def _no_code(self, name: str, device: context.Device, rows: list[Row], reasons: list[tuple[int, str]]) -> str:
         lines = ["%s: nothing in %s runs on %s" % (name, self, describe_device(device))]

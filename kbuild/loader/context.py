@@ -37,7 +37,7 @@ class Device(select.Device):
         self.ordinal, self.handle = ordinal, handle.value
         major, minor = self._attribute(_COMPUTE_MAJOR), self._attribute(_COMPUTE_MINOR)
         super().__init__(name.value.decode("utf-8", "replace"), major, minor, cuda.version)
-        self._context: int | None = None
+        self._context = c_uint64()  # the driver writes it here; 0: not yet
 
     def _attribute(self, which: int) -> int:
         value = c_int()
@@ -52,17 +52,14 @@ class Device(select.Device):
     @property
     def context(self) -> int:
         """Handle of the primary context, retained at the first use."""
-        return self._retain() if self._context is None else self._context
+        return self._context.value or self._retain()
 
     def _retain(self) -> int:
-        cuda, handle = driver.get(), c_uint64()
+        cuda = driver.get()
         with _lock:
-            if self._context is None:
-                try:
-                    cuda.call("cuDevicePrimaryCtxRetain", handle, self.handle, about=str(self))
-                finally:  # an interrupt may come between the call and here
-                    self._context = handle.value or None
-            return self._context or 0
+            if not self._context.value:
+                cuda.call("cuDevicePrimaryCtxRetain", self._context, self.handle, about=str(self))
+            return self._context.value
 
     def current(self) -> Current:
         """`with device.current():` makes the primary context current for some driver calls."""
@@ -90,30 +87,28 @@ class Current:
     def __enter__(self) -> None:
         cuda = driver.get()
         self.present = cuda.query("cuCtxGetCurrent")
-        if self.present != self.context:
-            try:
+        try:
+            if self.present != self.context:
                 cuda.call("cuCtxSetCurrent", self.context)
-            except BaseException:
-                self._set_back(is_failing=True)
-                raise
+        except BaseException:
+            self.__exit__(True)
+            raise
 
     def __exit__(self, kind: object, *_: object) -> None:
-        if self.present != self.context:
-            self._set_back(is_failing=kind is not None)
-
-    def _set_back(self, is_failing: bool) -> None:
-        """Twice if need be: the context is the program's, and it will not notice. An error on its way goes first."""
-        if not self.present:
-            return
-        cuda = driver.get()
         try:
-            cuda.call("cuCtxSetCurrent", self.present)
-        except DriverError:
+            self._set_back()
+        except BaseException as error:
             try:
-                cuda.call("cuCtxSetCurrent", self.present, about="the program's own context")
+                self._set_back()  # again, since the context is the program's, and it would not notice
             except DriverError:
-                if not is_failing:
+                if not kind:  # else there is an error on its way, which goes first
                     raise
+            if not isinstance(error, DriverError):  # an interrupt
+                raise
+
+    def _set_back(self) -> None:
+        if self.present and self.present != self.context:
+            driver.get().call("cuCtxSetCurrent", self.present, about="the program's own context")
 
 
 def devices() -> list[Device]:

@@ -22,26 +22,29 @@ if TYPE_CHECKING:
 class Allocation:
     """`size` bytes on a device, from address `ptr`; freed with the last reference to it."""
 
-    __slots__ = ("device", "ptr", "size")
+    __slots__ = ("_address", "device", "size")
 
     def __init__(self, device: context.Device, size: int) -> None:
-        self.device, self.size, self.ptr = device, size, 0
+        self.device, self.size = device, size
+        self._address = ctypes.c_uint64()  # the driver writes it here, so that no interrupt can come before it is known
         if size == 0:
             return
-        address = ctypes.c_uint64()
         with device.current():
             try:
-                driver.get().call("cuMemAlloc_v2", address, size, about="%s: %d bytes" % (device, size))
+                driver.get().call("cuMemAlloc_v2", self._address, size, about="%s: %d bytes" % (device, size))
             except DriverError as error:
                 raise _with_free_memory(error) from None
-            finally:  # an interrupt may come between the call and here
-                self.ptr = address.value
+
+    @property
+    def ptr(self) -> int:
+        """The address; 0 for no bytes."""
+        return self._address.value
 
     def __del__(self) -> None:
         # At the interpreter's exit the driver may be gone already, in a forked child it never was: the memory goes with
         # the process. An error here has nobody to go to; one that comes before the memory was given back, though, is
         # worth a second try.
-        if not getattr(self, "ptr", 0) or sys.is_finalizing() or not driver.is_usable():
+        if not hasattr(self, "_address") or sys.is_finalizing() or not driver.is_usable():
             return
         for _ in range(2):
             try:
@@ -52,7 +55,7 @@ class Allocation:
                 pass
 
     def _free(self) -> None:
-        ptr, self.ptr = self.ptr, 0
+        ptr, self._address.value = self.ptr, 0
         driver.get().call("cuMemFree_v2", ptr)
 
 

@@ -145,6 +145,8 @@ def _interface_of(value: Any, path: str) -> Any:
     """What another library says about its array; asked once, since answering takes PyTorch 10 µs."""
     try:
         return getattr(value, "__cuda_array_interface__", None)
+    except MemoryError:
+        raise
     except Exception as error:  # PyTorch refuses tensors that require gradients with a RuntimeError
         raise Refused(path, "%s refuses to lend its memory: %s" % (type(value).__name__, error)) from None
 

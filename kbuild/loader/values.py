@@ -113,6 +113,8 @@ def describe(value: object) -> str:
         return "None"
     try:
         text = repr(value)
+    except MemoryError:
+        raise
     except Exception:  # the value is wrong already, and may be so in this too
         text = "that cannot show itself"
     return "%s %s" % (type(value).__name__, text if len(text) <= 60 else text[:57] + "...")

@@ -1,6 +1,7 @@
-"""The loader's main ways on the Python that runs this: `any_python.py REPOSITORY LIBRARY`. Python 3.8.
+"""The loader as its wheel installs it, on the Python that runs this: `any_python.py SITE REPOSITORY LIBRARY`.
 
-Prints the version and how many checks held; any failure is an exception.
+SITE holds the installed kbuild, REPOSITORY the tests, LIBRARY is the fake driver. Python 3.8. Prints the version and
+how many checks held; any failure is an exception.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import threading
 from pathlib import Path
 
 sys.path.insert(0, sys.argv[1])
+sys.path.append(sys.argv[2])
 before = set(sys.modules)
 import kbuild.loader as loader  # noqa: E402
 
@@ -23,6 +25,8 @@ from kbuild.loader import finder, resolve, types, values  # noqa: E402
 late = (HEAVY - {"ctypes"}) & set(sys.modules) - before
 
 from kbuild.loader import array as arrays  # noqa: E402
+from tests.helpers.driver_cases import SCENES  # noqa: E402
+from tests.helpers.driver_failures import try_all  # noqa: E402
 from tests.helpers.fake_cuda import FakeCuda, bundle_bytes, make_bundle  # noqa: E402
 
 checks = 0
@@ -104,14 +108,24 @@ def threads(cuda: FakeCuda) -> None:
     check(len(pairs) == 200 and all(x == n for x, n in pairs), "no launch is torn")
 
 
+def failures(cuda: FakeCuda) -> None:
+    """Each public call through each failing driver call, with one code; all codes are tried on one Python only."""
+    for name in set(SCENES) - {"array of numpy"}:
+        check(try_all(cuda, name, (400,), [(False, False), (True, True)]), name)
+
+
 def main() -> None:
     check(not early, "`import kbuild.loader` loads %s" % early)
     check(not late, "the loader loads %s" % late)
     check(loader.Bundle is bundles.Bundle and callable(resolve.launch) and finder.BUNDLE_NAME, "names")
     check(scale.name == "__main__:scale", scale.name)
+    check(loader.__file__.startswith(sys.argv[1]), "the loader is the installed one: %s" % loader.__file__)
     for test in (launches, structs, threads):
-        with FakeCuda(Path(sys.argv[2])) as cuda:
+        with FakeCuda(Path(sys.argv[3])) as cuda:
             test(cuda)
+            check(not cuda.breaches, cuda.breaches)
+    with FakeCuda(Path(sys.argv[3]), devices="9.0,9.0") as cuda:
+        failures(cuda)
     check(bundles.from_bytes(bundle_bytes([("x", "int8")]), "memory").digest.startswith("sha256:"), "digest")
     print("%d.%d %d checks" % (sys.version_info[0], sys.version_info[1], checks))
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.helpers.fake_cuda import FakeCuda, compile_library
+from tests.helpers.once import once
+from tools import wheels
 
 
 @pytest.fixture(scope="session")
@@ -28,3 +32,21 @@ def two_gpus(fake_library: Path) -> Iterator[FakeCuda]:
     with FakeCuda(fake_library, devices="9.0,9.0") as fake:
         yield fake
         assert fake.breaches == []
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with what pip installs of kbuild's wheel on Python 3.8, and nothing else; read-only."""
+
+    def build(folder: Path) -> None:
+        wheels.build_kbuild(sys.executable, folder / "wheel", "--quiet", "--no-build-isolation")
+
+    def install(folder: Path) -> None:
+        wheel = next((once(tmp_path_factory, "kbuild", build) / "wheel").glob("*.whl"))
+        pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-index", "--no-deps", "--no-compile"]
+        chosen = ["--python-version", "3.8", "--only-binary", ":all:", "--target", str(folder)]
+        subprocess.run([*pip, *chosen, str(wheel)], check=True)
+        subprocess.run(["chmod", "-R", "a-w", str(folder)], check=True)
+        folder.chmod(0o755)  # `once` renames it
+
+    return once(tmp_path_factory, "site", install)

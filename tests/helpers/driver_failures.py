@@ -1,0 +1,174 @@
+"""One public call of the loader through one failure of one driver call, with everything that must hold afterwards.
+
+Python 3.8, without pytest: it runs in `tests/loader/any_python.py` too.
+"""
+
+from __future__ import annotations
+
+import signal
+from typing import TYPE_CHECKING, Any
+
+from kbuild.loader.driver import NO_BINARY, WRONG_CONTEXT
+from kbuild.loader.errors import BundleError, DriverError, LaunchError, LoaderError
+from tests.helpers.driver_cases import SCENES
+from tests.helpers.fake_cuda import FOREIGN_CONTEXT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from tests.helpers.fake_cuda import FakeCuda
+
+CODES = (
+    1, 2, 3, 4, 34, 35, 100, 101, 200, 201, 209, 218, 222, 304, 400, 500, 700, 701, 702, 710, 719, 802, 803, 804,
+    900, 999,
+)  # fmt: skip
+FEW_CODES = (1, 2, 201, 400, 719, 999)  # where the program's own context is current: what differs is the way back
+STICKY = 719
+STATES = [(warm, elsewhere) for warm in (False, True) for elsewhere in (False, True)]
+SECONDS = 10
+QUICK = (  # scenes that launch the quick way once they are warm
+    "launch",
+    "launch without arrays",
+    "launch on the second GPU",
+    "launch of two kernels",
+    "launch of the second best code",
+    "kb launch",
+)
+
+
+class Run:
+    """One scene in one state: the driver never used or used already, the program's own context current or none."""
+
+    def __init__(self, cuda: FakeCuda, name: str, warm: bool, elsewhere: bool) -> None:
+        self.cuda, self.name, self.warm = cuda, name, warm
+        self.context = FOREIGN_CONTEXT if elsewhere else 0
+        act = self.prepare()
+        before = len(cuda.calls)
+        self.result = act()
+        self.calls = cuda.calls[before:]
+        self.check_books(act)
+        self.books = self.read_books()
+
+    def prepare(self) -> Callable[[], Any]:
+        cuda = self.cuda
+        cuda.forget()
+        cuda.library.fake_unload()
+        act = SCENES[self.name](cuda)
+        if self.warm:  # from the third time on a launch is a quick one
+            act()
+            act()
+        cuda.set_current(self.context)
+        self.allocations = cuda.live_allocations
+        return act
+
+    def read_books(self) -> tuple[int, ...]:
+        books = self.cuda.library
+        return (books.fake_live_modules(), books.fake_retained(0), books.fake_retained(1))
+
+    def check_books(self, act: object, lost: int = 0) -> None:
+        """Nothing is left of a call; `lost` is 1 where the driver itself refused to take memory or an event back."""
+        books = self.cuda.library
+        assert self.cuda.breaches == [], self.cuda.breaches
+        assert books.fake_pushes() == 0, "a context stays pushed"
+        assert books.fake_depth() <= 1, "a context stays on the stack"
+        assert not self.context or books.fake_current() == self.context, "the program's context is gone"
+        if not self.name.startswith(("free", "last reference")):
+            left = self.cuda.live_allocations + books.fake_live_events() - self.allocations
+            assert 0 <= left <= lost, "%d allocations and events are left" % left
+
+    def fail(self, number: int, code: int) -> None:
+        """The call that comes `number`-th fails once."""
+        act, call = self.prepare(), self.calls[number - 1]
+        self.cuda.fail_nth(number, code)
+        result, error = attempt(act)
+        if error is not None:
+            assert self.is_named(error, call, code), error
+        else:
+            as_ever = result == self.result and self.is_absorbed(number, code)
+            assert as_ever or self.is_said(result, call, code), f"{call} fails with {code}, and nobody says so"
+        del error  # and with it the frames that hold arrays
+        self.cuda.fail_nth(0, 0)
+        lost = int(call in ("cuMemFree_v2", "cuEventDestroy_v2"))
+        self.check_books(act, lost)
+        assert act() == self.result, "the same call does not work again"
+        self.check_books(act, lost)
+        assert self.read_books() == self.books, "modules or contexts are held twice"
+
+    @staticmethod
+    def is_named(error: LoaderError, call: str, code: int) -> bool:
+        """Whether an error says which call failed, and how."""
+        if isinstance(error, DriverError):
+            return (error.call, error.code) == (call, code) and f"{call} failed: " in str(error)
+        if isinstance(error, BundleError):
+            return call == "cuModuleLoadData" and code in NO_BINARY and "CUDA_ERROR" in str(error)
+        # a foreign array's address that the driver does not know is a wrong argument
+        return (
+            isinstance(error, LaunchError)
+            and (call, code) == ("cuPointerGetAttribute", 1)
+            and "parameter a" in str(error)
+        )
+
+    def is_said(self, result: Any, call: str, code: int) -> bool:
+        """Whether the result is the report of a failure: of doctor, or that there is no GPU."""
+        if self.name.startswith("doctor"):
+            return result[0] == 3 and f"{call} failed: " in result[1]
+        return self.name == "get devices" and result == [] and code == 100 and call in ("cuInit", "cuDeviceGetCount")
+
+    def is_absorbed(self, number: int, code: int) -> bool:
+        """Whether the loader overcomes this failure, by design."""
+        before, (call, *after) = self.calls[: number - 1], self.calls[number - 1 :]
+        work = next((c for c in (call, *after) if not c.startswith("cuCtx")), None)
+        if work == "cuMemFree_v2":
+            return True  # nobody could be told: what comes before the free is tried again, a refused free is final
+        if call == "cuCtxSetCurrent" and before[-1:] != ["cuCtxGetCurrent"]:
+            return True  # the program's context is put back at a second try
+        if call == "cuLaunchKernelEx":  # the thorough launch tries again after the quick one, and in the right context
+            is_quick = self.warm and self.name in QUICK and before[-2:] != ["cuCtxGetCurrent", "cuCtxSetCurrent"]
+            return code in WRONG_CONTEXT or is_quick
+        # Other code may do, and in one scene there is some.
+        return call == "cuModuleLoadData" and code in NO_BINARY and self.name == "launch of the second best code"
+
+    def fail_for_good(self, number: int, code: int) -> None:
+        """The call that comes `number`-th fails, and so do all that follow: the context is lost."""
+        act = self.prepare()
+        self.cuda.fail_nth(number, code, sticky=True)
+        _, error = attempt(act)
+        if isinstance(error, DriverError):
+            assert (error.code, f"{error.call} failed: " in str(error)) == (code, True)
+        del error
+        self.cuda.fail_nth(0, 0)
+        assert self.cuda.breaches == []
+        assert self.cuda.library.fake_pushes() == 0
+
+
+def attempt(act: Callable[[], Any]) -> tuple[Any, LoaderError | None]:
+    """What a call returns, or how it fails; at most for SECONDS."""
+    signal.setitimer(signal.ITIMER_REAL, SECONDS)
+    try:
+        return act(), None
+    except LoaderError as error:
+        return None, error
+
+
+def try_all(
+    cuda: FakeCuda, name: str, codes: Sequence[int] = CODES, states: Sequence[tuple[bool, bool]] = STATES
+) -> int:
+    """Every call of a scene in every state, through every code; returns how many failures were tried."""
+    tried = 0
+    for warm, elsewhere in states:
+        run = Run(cuda, name, warm, elsewhere)
+        some = FEW_CODES if elsewhere and codes is CODES else codes
+        for number, call in enumerate(run.calls, 1):
+            for code in some:
+                try:
+                    run.fail(number, code)
+                except AssertionError as error:
+                    raise AssertionError(
+                        "%s (warm: %s, elsewhere: %s), call %d, %s, fails with %d: %s"
+                        % (name, warm, elsewhere, number, call, code, error)
+                    ) from error
+            run.fail_for_good(number, STICKY)
+            tried += len(some) + 1
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    cuda.library.fake_unload()
+    return tried
