@@ -103,7 +103,7 @@ def round_to(number: int | float, type: Scalar) -> float:
     try:
         if type == FLOAT64:
             return float(number)
-        value: float = struct.unpack(type.code, struct.pack(type.code, number))[0]
+        value: float = struct.unpack(type.code, struct.pack(type.code, float(number)))[0]
         return value
     except OverflowError:
         return math.copysign(math.inf, number)

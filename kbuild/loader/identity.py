@@ -167,7 +167,7 @@ def describe(values: list[Any]) -> list[str]:
 def _describe(value: Any) -> str:
     tag = encode(value)[0]
     if tag == "missing":
-        return tag
+        return "missing"
     if tag == "enum":
         return "enum %s.%s" % (type(value).__name__, value.name)
     if tag == "function":

@@ -254,7 +254,8 @@ def test_the_same_bytes_anywhere(make_project: Callable[..., Project], tmp_path:
         }
         program = (
             "import os, sys; os.umask(int(sys.argv[2], 8))\nfrom pathlib import Path\n"
-            "from kbuild import config, pipeline\npipeline.build(config.load(Path(sys.argv[1])), jobs=1 + os.umask(0) % 2)"
+            "from kbuild import config, pipeline\n"
+            "pipeline.build(config.load(Path(sys.argv[1])), jobs=1 + os.umask(0) % 2)"
         )
         command = [sys.executable, "-c", program, str(project.root), ["022", "077"][number]]
         subprocess.run(command, env=environment, check=True, cwd=project.root)
