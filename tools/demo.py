@@ -3,7 +3,7 @@
 1. build kbuild's own wheel, since it is on no package index yet
 2. build sample_project into a wheel: pip makes an isolated environment with three NVRTC compilers for it
 3. install that wheel into a second environment that has neither NVRTC nor NumPy nor cuda-python
-4. show what is in it
+4. show what is in it, and which Jetsons nothing is built for, and why
 5. run its program: on the GPU if there is one, otherwise it says which code each of a list of GPUs would get
 
 Everything lies in build/demo. Wants Python 3.10 with `venv`, and a network for pip; no GPU, no CUDA toolkit.
@@ -21,6 +21,7 @@ from tools import wheels
 
 FOLDER = wheels.ROOT / "build" / "demo"
 ABSENT = ("cuda", "numpy", "nvidia")
+UNSUPPORTED = "from kbuild import targets; print(*targets.UNSUPPORTED.values(), sep='\\n')"
 
 
 def main() -> None:
@@ -45,6 +46,7 @@ def main() -> None:
 
     step(f"4/5 what is in {robosim.name}")
     wheels.run([target, "-m", "kbuild", "inspect", robosim], os.environ)
+    wheels.run([target, "-I", "-c", UNSUPPORTED], os.environ)
 
     step("5/5 python -m robosim")
     # No JIT in the driver and no cache of it: what runs is the machine code in the wheel or nothing.
