@@ -142,8 +142,13 @@ class FunctionEmitter:
                 self.line("return;" if value is None else f"return {bare(value)};", indent, stmt)
 
     def branch(self, stmt: nodes.If, indent: str) -> None:
+        """An `if` inside an `else`, alone, continues the chain: `} else if (…) {`."""
         self.line(f"if ({self.expressions.bare(stmt.condition)}) {{", indent, stmt)
         self.block(stmt.then, indent + "    ")
+        while len(stmt.otherwise) == 1 and isinstance(inner := stmt.otherwise[0], nodes.If):
+            stmt = inner
+            self.line(f"}} else if ({self.expressions.bare(stmt.condition)}) {{", indent, stmt)
+            self.block(stmt.then, indent + "    ")
         if stmt.otherwise:
             self.line("} else {", indent)
             self.block(stmt.otherwise, indent + "    ")

@@ -18,6 +18,7 @@ from typing import Any
 
 from kbuild.errors import Report
 from kbuild.scan.data import Lowered, Request, Scanned, diagnostic_to_json, to_json
+from kbuild.scan.depth import deeply
 from kbuild.scan.importing import import_kernels
 from kbuild.scan.units import Found, cut, find, lower_unit
 
@@ -75,7 +76,7 @@ class _Session:
         if message["do"] == "scan":
             self.request = Request(**message["request"])
             return to_json(self.scan())
-        return to_json(self.lower(message["units"]))
+        return to_json(deeply(lambda: self.lower(message["units"])))
 
     def scan(self) -> Scanned:
         report = Report()
@@ -83,6 +84,9 @@ class _Session:
         kernels, faults = import_kernels(request.modules, request.roots, request.mock_imports, self.importing)
         for fault in faults:
             report.add(fault)
+        return deeply(lambda: self._scanned(kernels, report))
+
+    def _scanned(self, kernels: Sequence[Any], report: Report) -> Scanned:
         wanted = [kernel for kernel in kernels if kernel.module in self.request.modules]
         self.found = find(wanted, report)
         skipped = _skipped(kernels, self.request.modules)

@@ -97,10 +97,37 @@ def _put(slot: tuple[ast.AST, str, int | None, ast.expr], value: ast.expr) -> No
 
 
 _ODD = (
-    "None", "'text'", "[1]", "(1, 2)", "-1", "1.5", "1e60", "a.shape", "a[0]", "a[0][0]", "len(a)", "kb.tid()", "kb.vec3()",
-    "not a", "lambda: 0", "f(1)", "2 ** 70", "1 // 0", "kb.float64", "kb", "True", "range(3)", "type(a)", "a if a else 1",
-    "0 < a < 1", "kb.atomic_add(a, 0, 1)", "kb.where(a, 1, 2)", "min(1, 2)", "int(a)", "kb.mat22(1.0) @ kb.vec2()",
-)  # fmt: skip
+    "None",
+    "'text'",
+    "[1]",
+    "(1, 2)",
+    "-1",
+    "1.5",
+    "1e60",
+    "a.shape",
+    "a[0]",
+    "a[0][0]",
+    "len(a)",
+    "kb.tid()",
+    "kb.vec3()",
+    "not a",
+    "lambda: 0",
+    "f(1)",
+    "2 ** 70",
+    "1 // 0",
+    "kb.float64",
+    "kb",
+    "True",
+    "range(3)",
+    "type(a)",
+    "a if a else 1",
+    "0 < a < 1",
+    "kb.atomic_add(a, 0, 1)",
+    "kb.where(a, 1, 2)",
+    "min(1, 2)",
+    "int(a)",
+    "kb.mat22(1.0) @ kb.vec2()",
+)
 
 
 def _exchange(tree: ast.AST, source: random.Random) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from kbuild.loader import geometry
 from tests.helpers import kernels
 from tests.helpers.host_gpu import HostModule, device
 
@@ -331,6 +332,57 @@ def test_thread_index(compiled: Any, ndim: int) -> None:
     untouched = np.full(shape, -1, np.int32)
     run((1,) * ndim, untouched)
     assert (untouched.ravel()[1:] == -1).all()
+
+
+@pytest.mark.parametrize("ndim", [2, 3, 4])
+def test_launches_beyond_the_largest_grid(compiled: Any, monkeypatch: pytest.MonkeyPatch, ndim: int) -> None:
+    """A launch of more threads than a grid has is cut into several, each with its origin: here grids have few."""
+    monkeypatch.setattr(geometry, "MAX_THREADS", 12)
+    names = ", ".join("ijkl"[:ndim])
+    run = compiled(f"""
+        @kb.kernel
+        def index(out: kb.array(dtype=int, ndim={ndim})):
+            {names} = kb.tid()
+            out[{names}] += {" + ".join(f"{10**n} * ({name} + 1)" for n, name in enumerate(names.split(", ")))}
+    """)
+    shape = (9, 5, 4, 3)[:ndim]
+    out = np.zeros(shape, np.int32)
+    run(shape, out)
+    for place in np.ndindex(shape):
+        assert out[place] == sum(10**n * (at + 1) for n, at in enumerate(place))
+
+
+def test_arrays_are_values_too(compiled: Any) -> None:
+    run = compiled("""
+        @kb.struct
+        class Pair:
+            first: kb.array(dtype=float)
+            second: kb.array(dtype=float)
+
+        @kb.func
+        def longer(a: kb.array(dtype=float), b: kb.array(dtype=float)):
+            return a if len(a) > len(b) else b
+
+        @kb.func
+        def swapped(p: Pair):
+            return Pair(p.second, p.first)
+
+        @kb.kernel
+        def choose(a: kb.array(dtype=float), b: kb.array(dtype=float), n: int):
+            c = a
+            c[0] = 1.0
+            c = longer(a, b)
+            c[1] = 2.0
+            (a if n > 3 else b)[2] = 3.0
+            p = swapped(Pair(a, b))
+            p.first[3] = 4.0
+            p.second[3] += 5.0
+    """)
+    for n in (3, 4):
+        a, b = zeros(4, np.float32), zeros(5, np.float32)
+        run(1, a, b, n)
+        assert a.tolist() == [1.0, 0.0, 3.0 if n > 3 else 0.0, 5.0]
+        assert b.tolist() == [0.0, 2.0, 0.0 if n > 3 else 3.0, 4.0, 0.0]
 
 
 def test_strided_and_reversed_arrays(compiled: Any) -> None:

@@ -112,15 +112,24 @@ def test_an_expression_over_several_lines_shows_its_first(tmp_path: Path) -> Non
 
 def test_a_file_with_another_encoding(tmp_path: Path) -> None:
     path = tmp_path / "case_latin.py"
-    text = "# coding: latin-1\nimport kbuild as kb\n@kb.kernel\ndef k(größe: kb.array(dtype=float)):\n    größe[0] = fehlt\n"
+    text = "# coding: latin-1\nimport kbuild as kb\n\n@kb.kernel\ndef k(ä: kb.array(dtype=float)):\n    ä[0] = fehlt\n"
     path.write_bytes(text.encode("latin-1"))
     (found,) = kernels.diagnose(kernels.load(path)[1])[1]
     assert found.span is not None
-    assert (found.span.line, found.span.column, found.span.end_column) == (5, 16, 21)
+    assert (found.span.line, found.span.column, found.span.end_column) == (6, 12, 17)
 
 
 def test_form_feeds_and_odd_line_ends(tmp_path: Path) -> None:
-    text = "import kbuild as kb\r\n\x0c\r\nx = '\u2028'\r\n@kb.kernel\r\ndef k(a: kb.array(dtype=float)):\r\n    a[0] = fehlt\r\n"
+    lines = [
+        "import kbuild as kb",
+        "\x0c",
+        "x = '\u2028'",
+        "@kb.kernel",
+        "def k(a: kb.array(dtype=float)):",
+        "    a[0] = fehlt",
+        "",
+    ]
+    text = "\r\n".join(lines)
     path = tmp_path / "case_odd.py"
     path.write_bytes(text.encode())
     (found,) = kernels.diagnose(kernels.load(path)[1])[1]

@@ -231,6 +231,32 @@ def test_the_parent_imports_nothing_of_the_project(scan: Any) -> None:
     assert not [name for name in sys.modules if name.startswith("pkg_of_a_test")]
 
 
+def deep_functions(count: int) -> str:
+    calls = ["x", *(f"f{n}(x)" for n in range(count - 1))]
+    return "".join(f"@kb.func\ndef f{n}(x: int):\n    return {call}\n\n\n" for n, call in enumerate(calls))
+
+
+ELIFS = "".join(f"    elif a[0] == {n}:\n        a[0] = 2\n" for n in range(300))
+DEEP = {
+    "sum": ("", "    a[0] = " + " + ".join(f"a[{n}]" for n in range(700))),
+    "and": ("", "    if " + " and ".join(f"a[{n}] > 0" for n in range(700)) + ":\n        a[0] = 1"),
+    "elif": ("", "    if a[0] < 0:\n        pass\n" + ELIFS),
+    "calls": (deep_functions(200), "    a[0] = f199(a[1])"),
+}
+
+
+@pytest.mark.parametrize("name", DEEP)
+def test_deep_code(tmp_path: Path, name: str) -> None:
+    functions, body = DEEP[name]
+    text = f"import kbuild as kb\n\n\n{functions}@kb.kernel\ndef deep(a: kb.array(dtype=int)):\n{body}\n"
+    write(tmp_path, {"pkg/__init__.py": "", "pkg/a.py": text})
+    with Scanner(request_for(tmp_path, "pkg.a")) as scanner:
+        scanner.scan()
+        lowered = scanner.lower(["pkg.a"])
+    assert (lowered.complete, lowered.diagnostics) == (1, [])
+    assert len(lowered.units[0].source) < 100_000, "linear in the depth"
+
+
 def test_lowering_asks_for_units_by_name(tmp_path: Path) -> None:
     write(
         tmp_path, {"pkg/__init__.py": "", "pkg/a.py": kernels("one"), "pkg/b.py": kernels("two") + "\n    a[1] = [1]\n"}

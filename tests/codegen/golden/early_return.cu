@@ -30,12 +30,9 @@ extern "C" __global__ void early_return(const kb_launch1 kb_launch, kb_array1<in
     int i = kb_tid;
     if (i >= n) {
         return;
-    } else {
-#line 14 "/kbuild/golden/early_return.py"
-        if (a(i) == 0) {
-            a(i) = own(kb_tid);
-            return;
-        }
+    } else if (a(i) == 0) {
+        a(i) = own(kb_tid);
+        return;
     }
 #line 17 "/kbuild/golden/early_return.py"
     if (n > 3) {
