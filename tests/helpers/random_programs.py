@@ -107,8 +107,10 @@ def binary(kind: str, op: str, x: Any, y: Any) -> Any:
 
 def fma(kind: str, a: float, b: float, c: float) -> float:
     """`a * b + c`, rounded once."""
-    if not (math.isfinite(a) and math.isfinite(b) and math.isfinite(c)):
+    if not (math.isfinite(a) and math.isfinite(b)):
         return a * b + c
+    if not math.isfinite(c):
+        return c  # the product itself may overflow here
     exact = Fraction(a) * Fraction(b) + Fraction(c)
     if exact == 0:
         return a * b + c  # the sign of a zero
