@@ -5,6 +5,7 @@ Packages are found as the import system finds them (folders, zip files, editable
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 BUNDLE_NAME = "_kbuild.kbundle"
+_NOT_THERE = (errno.ENOENT, errno.ENOTDIR, 0, None)  # zipimport gives no number
 
 
 def find_spec(name: str) -> Any:
@@ -65,11 +67,15 @@ def bundle_path(spec: Any) -> str:
 
 
 def read(spec: Any) -> bytes | None:
-    """The bytes of a package's bundle through the package's own loader; None when it has none."""
+    """The bytes of a package's bundle through the package's own loader; None when it has none. Raises BundleError."""
     try:
         return bytes(spec.loader.get_data(bundle_path(spec)))
-    except (OSError, AttributeError):
+    except AttributeError:
         return None
+    except OSError as error:
+        if error.errno in _NOT_THERE:
+            return None
+        raise BundleError("cannot read the bundle %s: %s" % (bundle_path(spec), error.strerror)) from None
 
 
 def locate(name: str) -> tuple[str, bytes]:

@@ -7,9 +7,10 @@ function, the instance. What no bundle holds is compiled only where that was ask
 from __future__ import annotations
 
 from . import bundle as bundles
-from . import finder, identity, providers
+from . import finder, identity, pack, providers
 from .errors import LaunchError, LoaderError, did_you_mean
 from .types import Kernel
+from .values import describe
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,9 +38,8 @@ def launch(
     stream), a handle or a stream object of any library. Returns at once; what goes wrong inside a kernel shows later.
     Raises LaunchError, BundleError, StaleBundle, DriverError.
     """
-    if outputs:
-        _check_writable(kernel, outputs)
-        inputs = (*inputs, *outputs)
+    if outputs.__class__ is not tuple or outputs:
+        inputs = _joined(kernel, inputs, outputs)
     try:
         target = kernel.target
     except AttributeError:
@@ -53,11 +53,28 @@ def _target(kernel: Any) -> Any:
     raise LaunchError("kb.launch wants a function decorated with @kernel, or a kernel of a bundle, not %r" % (kernel,))
 
 
-def _check_writable(kernel: Any, outputs: Any) -> None:
+def _joined(kernel: Any, inputs: Any, outputs: Any) -> tuple[Any, ...]:
+    """Inputs, then outputs, which must be writable."""
+    name = getattr(kernel, "name", kernel)
+    for what, given in (("inputs", inputs), ("outputs", outputs)):
+        if isinstance(given, pack.NO_SEQUENCES) or not hasattr(given, "__len__") or not hasattr(given, "__iter__"):
+            raise LaunchError("%s: %s wants a tuple or a list of arguments, not %s" % (name, what, describe(given)))
+    _check_writable(name, outputs)
+    return (*inputs, *outputs)
+
+
+def _check_writable(name: str, outputs: Any) -> None:
     for i, value in enumerate(outputs):
-        described = getattr(value, "__cuda_array_interface__", None)
-        if described is not None and described["data"][1]:
-            raise LaunchError("%s: output %d is read-only: %r" % (kernel.name, i, value))
+        if hasattr(value, "_kb_array_"):
+            continue  # our own arrays are writable
+        try:
+            is_read_only = value.__cuda_array_interface__["data"][1]
+        except MemoryError:
+            raise
+        except Exception:  # no array, or none that can be read: its parameter will be named
+            continue
+        if is_read_only:
+            raise LaunchError("%s: output %d is read-only: %s" % (name, i, describe(value)))
 
 
 def find(kernel: Kernel) -> Any:

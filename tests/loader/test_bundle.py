@@ -113,6 +113,14 @@ def test_a_kernel_shows_its_signature() -> None:
     assert bundle["p.kernels:k"] is bundle["p.kernels:k"]
 
 
+def test_a_bundle_that_cannot_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    package = write_package(tmp_path, "closed_package", None)
+    (package / "_kbuild.kbundle").mkdir()
+    monkeypatch.syspath_prepend(str(tmp_path))
+    with pytest.raises(BundleError, match=r"cannot read the bundle .*_kbuild.kbundle: Is a directory"):
+        loader.open("closed_package")
+
+
 # Selection
 
 

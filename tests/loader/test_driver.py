@@ -14,6 +14,7 @@ from kbuild.loader import array as arrays
 from kbuild.loader import context, driver
 from kbuild.loader.errors import DriverError
 from tests.helpers.fake_cuda import FakeCuda, make_bundle
+from tests.helpers.situations import happens
 
 ROOT = Path(__file__).parents[2]
 
@@ -33,6 +34,12 @@ def test_nothing_is_opened_at_import() -> None:
     assert found.stdout.split("\n")[0] == "[] False"
 
 
+@happens(
+    "Where the loader runs",
+    "there is no driver, or no GPU",
+    "`kb.get_devices()` is empty; what needs a GPU raises `DriverError` that names the library or the call, and the "
+    "cure.",
+)
 def test_no_driver(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(driver, "LIBRARIES", ("libno-such-driver.so.1",))
     monkeypatch.setattr(driver, "_driver", None)
@@ -61,6 +68,11 @@ def test_a_broken_driver_is_not_no_gpu(cuda: FakeCuda) -> None:
     assert len(context.get_devices()) == 1  # asked again, and well now
 
 
+@happens(
+    "Where the loader runs",
+    "the driver lacks functions that the loader needs",
+    "`DriverError` that names the function and the oldest CUDA version that has all of them (11.4).",
+)
 def test_an_ancient_driver(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source = tmp_path / "old.c"
     source.write_text("int cuInit(unsigned f) { return 0; }\n")

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from kbuild.loader import array as arrays
 from kbuild.loader import format, identity, providers, resolve
 from kbuild.loader.errors import LaunchError, StaleBundle
 from kbuild.loader.types import Kernel, kernel
@@ -125,6 +126,34 @@ def test_read_only_memory_is_no_output(cuda: FakeCuda, package: Package) -> None
 
     with pytest.raises(LaunchError, match="output 0 is read-only"):
         resolve.launch(package.kernels.plain, 5, outputs=[ReadOnly()])
+
+
+@pytest.mark.parametrize("wrong", [b"x", {1.0: 2}, {1.0}, 1.0, None, iter([1.0])])
+def test_inputs_and_outputs_are_lists(cuda: FakeCuda, package: Package, wrong: Any) -> None:
+    package.write()
+    for options in ({"inputs": wrong, "outputs": [1.0]}, {"outputs": wrong}, {"inputs": wrong}):
+        for _ in range(3):
+            with pytest.raises(
+                LaunchError, match=r":plain: (inputs|outputs|args) wants a tuple or a list of arguments"
+            ):
+                resolve.launch(package.kernels.plain, 5, **options)
+            resolve.launch(package.kernels.plain, 5, outputs=(1.0,))
+    assert len(cuda.records) == 9
+    with pytest.raises(LaunchError, match=r"kb.launch wants a function decorated"):
+        resolve.launch(len, 5, outputs=[1.0])
+
+
+def test_an_output_that_is_none_is_named(cuda: FakeCuda, package: Package) -> None:
+    package.write()
+    freed = arrays.zeros(3)
+    freed.free()
+
+    class Malformed:
+        __cuda_array_interface__ = {"shape": (1,)}  # noqa: RUF012
+
+    for wrong in (freed, Malformed()):
+        with pytest.raises(LaunchError, match=r":plain: parameter x: wanted float32"):
+            resolve.launch(package.kernels.plain, 5, outputs=[wrong])
 
 
 def test_a_bundles_kernel_can_be_launched_too(cuda: FakeCuda, package: Package) -> None:

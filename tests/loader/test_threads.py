@@ -10,10 +10,16 @@ import pytest
 
 from kbuild.loader import array as arrays
 from tests.helpers.fake_cuda import FakeCuda, make_bundle
+from tests.helpers.situations import happens
 
 THREADS, LAUNCHES = 8, 150
 
 
+@happens(
+    "A launch",
+    "many threads launch one kernel at once, and the driver looks at the arguments late",
+    "Each launch arrives with its own arguments.",
+)
 @pytest.mark.parametrize("delay", [0, 50], ids=["prompt driver", "late driver"])
 def test_no_launch_is_torn(cuda: FakeCuda, delay: int) -> None:
     kernel = make_bundle([("a", "array1[float32]"), ("v", "vec4[float32]"), ("n", "int32")])["p.kernels:k"]
