@@ -68,6 +68,8 @@ class build_kbuild(Command):
             result = pipeline.build(self.config, output=output, editable=self.editable_mode, progress=_Lines())
         for diagnostic in result.diagnostics:
             _log.warning("%s", diagnostic.render())
+        for skipped in result.skipped:
+            _log.info("kbuild: skipped %s", skipped)
         for bundle in result.bundles:
             _log.info("kbuild: wrote %s (%d bytes, %s)", bundle.path, bundle.size, bundle.digest)
         if output is not None:

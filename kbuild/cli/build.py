@@ -79,6 +79,8 @@ def _build(settings: config.BuildConfig, arguments: argparse.Namespace, console:
     result = build(settings, output=arguments.output, progress=console.progress(), jobs=arguments.jobs)
     for diagnostic in result.diagnostics:
         console.note(diagnostic.render())
+    for skipped in result.skipped:
+        console.note(f"skipped: {skipped}")
     if arguments.pin:
         pinning.pin(arguments.pin, result.bundles[0].digest)
     if console.as_json:

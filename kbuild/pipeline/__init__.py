@@ -56,7 +56,10 @@ class BuiltBundle:
 
 @dataclass(frozen=True, slots=True)
 class BuildResult:
-    """What a build did. `compiled` and `cached` count units × targets, `lowered` units; times are in seconds."""
+    """What a build did. `compiled` and `cached` count units × targets, `lowered` units; times are in seconds.
+
+    `skipped` says in words what was left out, and why.
+    """
 
     bundles: tuple[BuiltBundle, ...]
     kernels: tuple[str, ...]
@@ -67,6 +70,7 @@ class BuildResult:
     seconds: float
     nvrtc_seconds: float
     diagnostics: tuple[Diagnostic, ...]
+    skipped: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +127,7 @@ def build(
         time.perf_counter() - started,
         outcome.nvrtc_seconds,
         outcome.warnings + _cache_warnings(cache),
+        (*selection.skipped, *scanned.skipped),
     )
 
 

@@ -103,6 +103,7 @@ class Pipeline(types.ModuleType):
             seconds=1.25,
             nvrtc_seconds=0.5,
             diagnostics=self.diagnostics,
+            skipped=("robosim.old: has no kernels",),
         )
 
     def check(self, settings: config.BuildConfig) -> Any:
@@ -172,6 +173,7 @@ def test_build(run: Run, project: Path, pipeline: Pipeline) -> None:
     assert "1 kernel for 2 targets: 1 unit compiled, 1 from the cache, 1.2 s" in out
     assert "[1/2] sm_90 robosim.kernels\n[2/2] sm_87 robosim.kernels\n" in err
     assert "/p/robosim/kernels.py:3:5: warning: slow [KB900]" in err
+    assert "skipped: robosim.old: has no kernels" in err
     assert pipeline.options["output"] is None
     assert pipeline.options["jobs"] is None
 
