@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 SUB_COMMAND = "build_kbuild"
 OLDEST_SETUPTOOLS = 64  # the first with the SubCommand protocol, that is with editable wheels
 _TOOL, _KBUILD = rb"[\"']?tool[\"']?", rb"[\"']?kbuild[\"']?"
-_TABLE = re.compile(rb"\[\s*" + _TOOL + rb"\s*\.\s*" + _KBUILD + rb"\s*[.\]]")
+_TABLE = re.compile(rb"\[\[?\s*" + _TOOL + rb"\s*\.\s*" + _KBUILD + rb"\s*[.\]]")
 # The same without a header of its own: in [tool], or above all tables.
 _IN_TOOL = re.compile(_KBUILD + rb"\s*[.=]")
 _ON_TOP = re.compile(_TOOL + rb"\s*(\.\s*" + _KBUILD + rb"\s*[.=]|=\s*\{.*\b" + _KBUILD + rb"\s*[.=])")

@@ -164,8 +164,10 @@ def compile_units(
         job = work[index][0]
         progress.advance(f"{job.arch} {job.name} (NVRTC {job.toolchain.build})")
 
-    outcomes = compile_jobs([job for job, _, _ in work], cache=plan.cache, workers=workers, on_done=done)
-    progress.finish()
+    try:
+        outcomes = compile_jobs([job for job, _, _ in work], cache=plan.cache, workers=workers, on_done=done)
+    finally:
+        progress.finish()  # on Ctrl-C too: a bar hides the terminal's cursor
     errors: list[Diagnostic] = []
     warnings: list[Diagnostic] = []
     for (job, code, entries), outcome in zip(work, outcomes, strict=True):
