@@ -10,7 +10,6 @@ from __future__ import annotations
 from _thread import start_new_thread
 
 from . import types
-from .errors import LoaderError
 
 
 def start() -> None:
@@ -27,5 +26,5 @@ def _prepare() -> None:
     for module in list(types.declared):
         try:
             resolve.open_for(module, module)
-        except (LoaderError, OSError, ImportError):
+        except Exception:  # the launch meets the same, and says it
             continue
