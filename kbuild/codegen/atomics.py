@@ -11,8 +11,11 @@ _NATIVE: dict[str, dict[str, str]] = {
     "add": {t: t for t in ("int32", "uint32", "uint64", "float32", "float64")} | {"int64": "uint64"},
     "min": {t: t for t in ("int32", "uint32", "int64", "uint64")},
     "max": {t: t for t in ("int32", "uint32", "int64", "uint64")},
+    **dict.fromkeys(("and", "or", "xor"), {t: t for t in ("int32", "uint32", "uint64")} | {"int64": "uint64"}),
     "exch": {t: t for t in ("int32", "uint32", "uint64", "float32")} | {"int64": "uint64"},
 }
+
+_BITS = {"and": "&", "or": "|", "xor": "^"}
 
 
 def function(name: str, type: Scalar, sum_of: str) -> str:
@@ -24,7 +27,7 @@ def function(name: str, type: Scalar, sum_of: str) -> str:
     native = _NATIVE.get(op, {}).get(type.spelling)
     if native is not None:
         w = SCALAR_NAMES[native]
-        call = {"add": "atomicAdd", "min": "atomicMin", "max": "atomicMax", "exch": "atomicExch"}[op]
+        call = f"atomic{op.capitalize()}"
         return f"{INLINE} {t} kb_{name}({t} &p, {t} v) {{ return ({t}){call}(({w} *)&p, ({w})v); }}\n"
     return _loop(name, type, t, _desired(op, type, sum_of))
 
@@ -33,6 +36,8 @@ def _desired(op: str, type: Scalar, sum_of: str) -> str:
     """The new value from `a` (there now) and `b` (given)."""
     if op == "exch":
         return "b"
+    if op in _BITS:
+        return f"a {_BITS[op]} b"
     if op == "add":
         return sum_of
     if type.kind == "float":

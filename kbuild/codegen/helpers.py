@@ -60,6 +60,9 @@ def integer(op: str, type: Scalar) -> str:
         bodies["mod"] = f"return ({t})(b == 0 ? a : a % b);"
         bodies["shr"] = f"return ({t})(b < {bits}u ? a >> b : 0);"
     bodies["shl"] = f"return ({t})(({u})b < {bits}u ? ({u})a << b : 0);"
+    if op == "bit_count":
+        count = "__popcll" if type.size == 8 else "__popc"
+        return f"{INLINE} int kb_bit_count({t} a) {{ return {count}(({u})a); }}\n"
     if op in ("neg", "abs"):
         body = f"return ({t})(0 - ({u})a);" if op == "neg" else f"return ({t})({minus_a if signed else 'a'});"
         return f"{INLINE} {t} kb_{op}({t} a) {{ {body} }}\n"

@@ -7,6 +7,7 @@ from kbuild.intrinsics.signature import signature
 from kbuild.ir.types import SCALARS
 
 _NUMBERS = tuple(name for name, type in SCALARS.items() if type.kind != "bool")
+_INTEGERS = tuple(name for name, type in SCALARS.items() if type.kind in ("int", "uint"))
 
 
 def _row(name: str, doc: str, parameters: str = "value") -> Row:
@@ -14,11 +15,19 @@ def _row(name: str, doc: str, parameters: str = "value") -> Row:
     return Row(name, signature(f"({text}) -> Number"), dict.fromkeys(_NUMBERS, f"kb_{name}"), doc, is_atomic=True)
 
 
+def _bit_row(name: str, doc: str) -> Row:
+    text = "(element: Integer, value: Integer) -> Integer"
+    return Row(name, signature(text), dict.fromkeys(_INTEGERS, f"kb_{name}"), doc, is_atomic=True)
+
+
 ROWS = (
     _row("atomic_add", "Adds to the element."),
     _row("atomic_sub", "Subtracts from the element."),
     _row("atomic_min", "Keeps the smaller; a NaN loses."),
     _row("atomic_max", "Keeps the larger; a NaN loses."),
+    _bit_row("atomic_and", "Keeps the bits that the value has too."),
+    _bit_row("atomic_or", "Sets the bits of the value."),
+    _bit_row("atomic_xor", "Turns the bits of the value round."),
     _row("atomic_exch", "Replaces the element."),
     _row("atomic_cas", "Replaces the element where it equals `compare`, bit by bit.", "compare value"),
 )

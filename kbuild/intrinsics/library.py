@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from kbuild.intrinsics import linear, random, searching
+from kbuild.intrinsics.overload import Overload, overload
 from kbuild.loader import builtins as kb
 from kbuild.loader.types import Function, func
 
@@ -152,8 +154,83 @@ def cw_max(a: Any, b: Any):  # type: ignore[no-untyped-def]
     return result
 
 
-# Scalar intrinsics that also take vectors, element by element.
+@func
+def cw_sign(v: Any):  # type: ignore[no-untyped-def]
+    """-1 for every element below zero, 1 for the others."""
+    result = type(v)()
+    for i in range(len(v)):
+        result[i] = kb.sign(v[i])
+    return result
+
+
+@func
+def nonzero(x: Any):  # type: ignore[no-untyped-def]
+    """0 for zero, else 1."""
+    return type(x)(0) if x == 0 else type(x)(1)
+
+
+@func
+def smoothstep(a: Any, b: Any, x: Any):  # type: ignore[no-untyped-def]
+    """0 up to a, 1 from b on, and Hermite's cubic between them."""
+    t = kb.clamp((x - a) / (b - a), 0.0, 1.0)
+    return t * t * (3.0 - 2.0 * t)
+
+
+@func
+def smallest(v: Any):  # type: ignore[no-untyped-def]
+    """The smallest element; a NaN loses."""
+    result = v[0]
+    for i in range(1, len(v)):
+        result = kb.min(result, v[i])
+    return result
+
+
+@func
+def largest(v: Any):  # type: ignore[no-untyped-def]
+    """The largest element; a NaN loses."""
+    result = v[0]
+    for i in range(1, len(v)):
+        result = kb.max(result, v[i])
+    return result
+
+
+@func
+def any_nan(v: Any):  # type: ignore[no-untyped-def]
+    """Some element is not a number."""
+    result = kb.isnan(v[0])
+    for i in range(1, len(v)):
+        result = result or kb.isnan(v[i])
+    return result
+
+
+@func
+def any_inf(v: Any):  # type: ignore[no-untyped-def]
+    """Some element is an infinity."""
+    result = kb.isinf(v[0])
+    for i in range(1, len(v)):
+        result = result or kb.isinf(v[i])
+    return result
+
+
+@func
+def all_finite(v: Any):  # type: ignore[no-untyped-def]
+    """Every element is neither an infinity nor NaN."""
+    result = kb.isfinite(v[0])
+    for i in range(1, len(v)):
+        result = result and kb.isfinite(v[i])
+    return result
+
+
+# Scalar intrinsics that also take vectors and matrices, element by element. (Rows of a matrix are its elements here.)
 ELEMENTWISE: dict[str, Function] = {"abs": cw_abs, "min": cw_min, "max": cw_max}
+# Scalar intrinsics that make one value of a vector or matrix given alone.
+REDUCTIONS: dict[str, Function] = {
+    "min": smallest,
+    "max": largest,
+    "isnan": any_nan,
+    "isinf": any_inf,
+    "isfinite": all_finite,
+}
 
 FUNCTIONS: dict[str, Function] = {
     one.__name__: one
@@ -166,10 +243,23 @@ FUNCTIONS: dict[str, Function] = {
         length,
         length_sq,
         lerp,
+        nonzero,
         normalize,
         radians,
-        sign,
+        smoothstep,
         step,
         transpose,
+        *linear.FUNCTIONS,
+        *random.FUNCTIONS,
     )
 }
+# Names with several functions, told apart by the arguments.
+OVERLOADS: dict[str, tuple[Overload, ...]] = {
+    "sign": (overload("number", sign), overload("composite", cw_sign)),
+    **linear.OVERLOADS,
+    **random.OVERLOADS,
+    **searching.OVERLOADS,
+}
+# Functions with several results that also take variables for them after their argument: how many.
+OUTPUTS: dict[str, int] = {}
+STATEFUL = random.STATEFUL

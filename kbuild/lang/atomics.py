@@ -8,7 +8,7 @@ from kbuild.errors import InternalError
 from kbuild.intrinsics.table import ROWS
 from kbuild.ir import nodes
 from kbuild.ir.nodes import Const, Expr
-from kbuild.ir.types import INT32, Array, Matrix, Vector, is_composite, is_number
+from kbuild.ir.types import INT32, Array, Matrix, Vector, element_of, is_composite, is_number
 from kbuild.lang import places
 from kbuild.lang.context import Context
 from kbuild.lang.operands import Operand, describe
@@ -39,6 +39,10 @@ def call(ctx: Context, name: str, node: ast.Call) -> Operand:
 def apply(ctx: Context, name: str, place: Expr, values: list[Expr], node: ast.AST) -> Expr:
     """The operation as a statement, element by element for a vector or matrix; the value before."""
     span = ctx.span(node)
+    if is_number(element_of(place.type)):
+        fits = ROWS[name].signature.bind((element_of(place.type),) * (len(values) + 1))
+        if isinstance(fits, str):
+            ctx.refuse("KB170", f"kb.{name} does not work on {place.type}: it takes integers", node)
     if is_number(place.type):
         return ctx.temporary(nodes.Intrinsic(name, (place, *values), place.type, span))
     if not is_composite(place.type) or name == "atomic_cas":

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from kbuild.errors import did_you_mean
-from kbuild.intrinsics.library import ELEMENTWISE, FUNCTIONS
+from kbuild.intrinsics.library import ELEMENTWISE, FUNCTIONS, OUTPUTS, OVERLOADS, REDUCTIONS, STATEFUL
+from kbuild.intrinsics.overload import choose
 from kbuild.intrinsics.table import ROWS, SPECIAL_FORMS
 from kbuild.ir import nodes
 from kbuild.ir.nodes import Const, Expr
@@ -27,7 +28,7 @@ from kbuild.ir.types import (
     is_composite,
     is_number,
 )
-from kbuild.lang import atomics, operators
+from kbuild.lang import atomics, forms, inout, operators
 from kbuild.lang.context import Context
 from kbuild.lang.effects import changes_memory
 from kbuild.lang.expressions import captured_operand, outer
@@ -46,6 +47,8 @@ def call(ctx: Context, node: ast.expr) -> Operand:
     callee = _callee(ctx, node)
     if isinstance(callee, Builtin) and callee.name in atomics.NAMES:
         return atomics.call(ctx, callee.name, node)
+    if isinstance(callee, Builtin) and callee.name in STATEFUL:
+        return _stateful(ctx, callee.name, node)
     if any(isinstance(a, ast.Starred) for a in node.args) or any(k.arg is None for k in node.keywords):
         ctx.refuse("KB111", "kernels have no starred arguments", node, "write the arguments out")
     given = ctx.operands([*node.args, *(k.value for k in node.keywords)])
@@ -76,6 +79,10 @@ def _dispatch(ctx: Context, callee: Any, given: list[Operand], named: dict[str, 
     if type is not None and callee is not builtin_type:
         return _construct(ctx, type, given, named, node)
     name = _intrinsic_name(ctx, callee, node)
+    if name in FUNCTIONS or name in OVERLOADS:
+        return _library(ctx, name, given, named, node)
+    if named and name in forms.PARAMETERS:
+        given, named = forms.by_name(ctx, name, given, named, node), {}
     if named:
         ctx.refuse("KB130", f"{name}() takes no keyword arguments", node)
     return _intrinsic(ctx, name, given, node)
@@ -287,29 +294,95 @@ def _intrinsic(ctx: Context, name: str, given: list[Operand], node: ast.Call) ->
         return _type_form(ctx, given, node)
     if name == "len":
         return _length(ctx, given, node)
+    if name in forms.FORMS:
+        return forms.FORMS[name](ctx, given, node)
     if name in SPECIAL_FORMS:
         return _special(ctx, name, given, node)
-    if name in FUNCTIONS:
-        return _library(ctx, FUNCTIONS[name], given, node)
+    if name in FUNCTIONS or name in OVERLOADS:
+        return _library(ctx, name, given, {}, node)
     if name in ("min", "max") and len(given) > 2:
         rest = _intrinsic(ctx, name, given[:-1], node)
         return _intrinsic(ctx, name, [rest, given[-1]], node)
     return _row(ctx, name, given, node)
 
 
-def _library(ctx: Context, function: Function, given: list[Operand], node: ast.Call) -> Operand:
+def _library(ctx: Context, name: str, given: list[Operand], named: dict[str, Operand], node: ast.Call) -> Operand:
+    """A function written in the kernel language; with variables for its results after the arguments, those get them."""
+    outputs = OUTPUTS.get(name, 0)
+    if outputs and len(given) == outputs + 1:
+        return _into_variables(ctx, name, given, node)
+    function = _library_function(ctx, name, given, named, node)
+    return _call_library(ctx, name, function, given, named, node)
+
+
+def _library_function(
+    ctx: Context, name: str, given: list[Operand], named: dict[str, Operand], node: ast.AST
+) -> Function:
+    """The function that the arguments ask for; where the name has one alone, that."""
+    if name in FUNCTIONS:
+        return FUNCTIONS[name]
+    if named:
+        ctx.refuse("KB130", f"kb.{name}() takes no keyword arguments", node)
+    found = choose(OVERLOADS[name], [None if isinstance(o, Untyped) else ctx.typed(o, node).type for o in given])
+    if isinstance(found, str):
+        ctx.refuse("KB130", f"kb.{name} {found}", node)
+    return found
+
+
+def _call_library(
+    ctx: Context,
+    name: str,
+    function: Function,
+    given: list[Operand],
+    named: dict[str, Operand],
+    node: ast.Call,
+) -> Operand:
     names = _parameter_names(function)
-    if len(given) != len(names):
-        ctx.refuse("KB130", f"kb.{function.qualname}({', '.join(names)}) gets {len(given)} argument(s)", node)
-    typed = _together(ctx, given, node, f"kb.{function.qualname}")
-    return _call_function(ctx, function, list(typed), {}, node)
+    required = len(names) - len(function.function.__defaults__ or ())
+    if not required <= len(given) + len(named) <= len(names):
+        ctx.refuse("KB130", f"kb.{name}({', '.join(names)}) gets {len(given) + len(named)} argument(s)", node)
+    ordered = _arranged(ctx, function, names, given, named, node)
+    annotations = function.function.__annotations__
+    free = [position for position, one in enumerate(names) if annotations.get(one) == "Any"]
+    typed = _together(ctx, [ordered[position] for position in free], node, f"kb.{name}")
+    for position, value in zip(free, typed, strict=True):
+        ordered[position] = value
+    return _call_function(ctx, function, ordered, {}, node)
+
+
+def _stateful(ctx: Context, name: str, node: ast.Call) -> Operand:
+    """`kb.randf(state, …)`: the variable gets the next state. Other arguments come first: they may advance it too."""
+    if not node.args or node.keywords or any(isinstance(a, ast.Starred) for a in node.args):
+        ctx.refuse("KB130", f"kb.{name} takes a state and positional arguments", node)
+    others = ctx.operands(node.args[1:])
+    state = ctx.expr(node.args[0])
+    place = inout.state_of(ctx, state, node.args[0], f"kb.{name}")
+    given = [state, *others]
+    results = _call_library(ctx, name, _library_function(ctx, name, given, {}, node), given, {}, node)
+    assert isinstance(results, Pack)
+    value, following = results.items
+    if place is not None:
+        inout.assign_back(ctx, place, following, node)
+    return value
+
+
+def _into_variables(ctx: Context, name: str, given: list[Operand], node: ast.Call) -> Operand:
+    """`kb.svd3(a, u, sigma, v)`: the results go into the variables."""
+    what = f"kb.{name}"
+    places = [inout.place_of(ctx, o, at, what) for o, at in zip(given[1:], node.args[1:], strict=True)]
+    results = _call_library(ctx, name, FUNCTIONS[name], given[:1], {}, node)
+    assert isinstance(results, Pack)
+    for place, result in zip(places, results.items, strict=True):
+        inout.assign_back(ctx, place, result, node)
+    return Static(None, ctx.span(node))
 
 
 def _together(ctx: Context, given: Sequence[Operand], node: ast.AST, what: str) -> list[Expr]:
     """Arguments with every number at the element type of the first value; floats if there is none."""
     values = [ctx.typed(o, node) for o in given if not isinstance(o, Untyped)]
     if values:
-        wanted = element_of(values[0].type)
+        type = values[0].type
+        wanted = element_of(type.element if isinstance(type, Array) else type)
     else:
         numbers = [o.value for o in given if isinstance(o, Untyped)]
         wanted = default_type(next((n for n in numbers if isinstance(n, float)), numbers[0] if numbers else 0))
@@ -327,8 +400,11 @@ def _row(ctx: Context, name: str, given: list[Operand], node: ast.Call) -> Opera
     if floats_only and all(isinstance(o, Untyped) for o in given):
         given = [Untyped(float(o.value), o.span) if isinstance(o, Untyped) else o for o in given]
     arguments = _together(ctx, given, node, f"kb.{name}")
-    if name in ELEMENTWISE and is_composite(arguments[0].type):
-        return _library(ctx, ELEMENTWISE[name], list(arguments), node)
+    if is_composite(arguments[0].type):
+        function = REDUCTIONS.get(name) if len(arguments) == 1 else None
+        function = function or ELEMENTWISE.get(name)
+        if function is not None:
+            return _call_library(ctx, name, function, list(arguments), {}, node)
     result = row.signature.bind(tuple(a.type for a in arguments))
     if isinstance(result, str):
         ctx.refuse("KB130", f"kb.{name}: {result}", node)

@@ -33,4 +33,5 @@ CODES: dict[str, str] = {
     "KB160": "tid() with different numbers of results in one kernel",
     "KB161": "tid() used as something else than its one to four results",
     "KB170": "an atomic operation on something that is not an element of an array",
+    "KB171": "an argument that the call changes and that is no variable",
 }

@@ -16,7 +16,7 @@ from typing import NoReturn, Protocol, TypeAlias, TypeVar
 from kbuild.errors import Diagnostic, Note, Report, Span
 from kbuild.ir import nodes
 from kbuild.ir.nodes import Const, Expr, Function, Read, Stmt, Symbol
-from kbuild.ir.traverse import walk
+from kbuild.ir.traverse import root_of, walk
 from kbuild.ir.types import BOOL, Type, is_number
 from kbuild.lang.operands import Operand, Pack, Refused, Silenced, Static, Untyped, default_type, describe, fit
 from kbuild.lang.scope import Scope, assigned_names
@@ -204,15 +204,16 @@ class Context:
     def saved_before(self, mark: int, operands: list[Operand]) -> list[Operand]:
         later = self.block[mark:]
         del self.block[mark:]
-        saved = [self.saved(operand) for operand in operands]
+        changed = assigned_symbols(later)
+        saved = [self.saved(operand, changed) for operand in operands]
         self.block.extend(later)
         return saved
 
-    def saved(self, operand: Operand) -> Operand:
-        """The operand, in a temporary of its own if it depends on memory."""
+    def saved(self, operand: Operand, changed: frozenset[Symbol] = frozenset()) -> Operand:
+        """The operand, in a temporary of its own if it depends on memory or on one of the changed variables."""
         if isinstance(operand, Pack):
-            return Pack(tuple(self.saved(item) for item in operand.items), operand.span)
-        if isinstance(operand, (Untyped, Static)) or not depends_on_memory(operand):
+            return Pack(tuple(self.saved(item, changed) for item in operand.items), operand.span)
+        if isinstance(operand, (Untyped, Static)) or not (depends_on_memory(operand) or _reads(operand, changed)):
             return operand
         return self.temporary(operand)
 
@@ -234,6 +235,16 @@ class Context:
 def depends_on_memory(expr: Expr) -> bool:
     """The value can differ when it is evaluated later in the thread."""
     return any(isinstance(node, (nodes.Index, nodes.Call)) for node in walk(expr))
+
+
+def assigned_symbols(statements: Sequence[Stmt]) -> frozenset[Symbol]:
+    """The variables that statements assign, in whole or in part."""
+    targets = (n.target for n in walk(tuple(statements)) if isinstance(n, nodes.Assign))
+    return frozenset(root.symbol for target in targets if isinstance(root := root_of(target), Read))
+
+
+def _reads(expr: Expr, symbols: frozenset[Symbol]) -> bool:
+    return bool(symbols) and any(isinstance(node, Read) and node.symbol in symbols for node in walk(expr))
 
 
 def conversion_help(found: Type, wanted: Type) -> str | None:

@@ -7,6 +7,7 @@ import enum
 from typing import Any
 
 from kbuild.errors import did_you_mean
+from kbuild.intrinsics.absent import ABSENT
 from kbuild.ir import nodes
 from kbuild.ir.nodes import Const, Expr, Read, Symbol
 from kbuild.ir.types import BOOL
@@ -14,6 +15,9 @@ from kbuild.lang import operators, places
 from kbuild.lang.context import Context, ExpressionHandler
 from kbuild.lang.operands import Operand, Pack, Silenced, Static, Untyped, fit
 from kbuild.lang.scope import UnresolvedName
+
+# Modules whose attributes are the names of the language.
+_LANGUAGE = frozenset({"kbuild", "kbuild.warp"})
 
 
 def constant(ctx: Context, node: ast.expr) -> Operand:
@@ -42,6 +46,9 @@ def outer(ctx: Context, node: ast.expr) -> Operand:
     except UnresolvedName as error:
         if error.attribute_of is not None:
             owner = getattr(error.attribute_of, "__name__", repr(error.attribute_of))
+            if error.name in ABSENT and owner in _LANGUAGE:
+                text = f"kb.{error.name} ({ABSENT[error.name]}) is not in kbuild yet"
+                ctx.refuse("KB114", text, node, "see docs/coming-from-warp.md for what there is")
             text, code = f"{owner} has no attribute {error.name!r}", "KB142"
         else:
             text, code = f"{error.name!r} is not defined", "KB103"

@@ -129,13 +129,14 @@ def target(ctx: Context, node: ast.expr) -> Expr:
         if isinstance(root, nodes.Index):
             return place
         if isinstance(root, Read):
-            _refuse_parameter_field(ctx, place, root, node)
+            refuse_parameter_field(ctx, place, node)
             return place
     ctx.refuse("KB143", "this cannot be assigned to", node, "assign to a variable, an array element, or a part of one")
 
 
-def _refuse_parameter_field(ctx: Context, place: Expr, root: Read, node: ast.expr) -> None:
+def refuse_parameter_field(ctx: Context, place: Expr, node: ast.expr) -> None:
     """Python would change the caller's object; a kernel gets a copy. Saying nothing would be wrong for one of them."""
-    if root.symbol in ctx.parameters and isinstance(root.type, Struct):
+    root = root_of(place)
+    if isinstance(root, Read) and root.symbol in ctx.parameters and isinstance(root.type, Struct):
         help = f"copy it first: `mine = {root.type.name.rpartition('.')[2].rpartition(':')[2]}(…)`, or return a new one"
         ctx.refuse("KB143", f"{root.symbol.name!r} is a parameter: the caller would not see this change", node, help)

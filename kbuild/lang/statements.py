@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from kbuild.ir import nodes
 from kbuild.ir.nodes import Expr, Read, Symbol
 from kbuild.ir.traverse import root_of, walk
-from kbuild.ir.types import INT32, VOID, Tuple, Type, element_of, is_number
+from kbuild.ir.types import INT32, VOID, Tuple, Type, element_of, is_integer, is_number
 from kbuild.lang import atomics, loops, operators, places
 from kbuild.lang.context import Context, StatementHandler
 from kbuild.lang.expressions import outer
@@ -134,11 +134,14 @@ def _annotation(ctx: Context, node: ast.expr) -> Type:
 
 
 def augmented(ctx: Context, node: ast.stmt) -> None:
-    """`x += …`. On an element of an array `+=` and `-=` are atomic; the place is evaluated once."""
+    """`x += …`. On an element of an array `+= -= &= |= ^=` are atomic; the place is evaluated once."""
     assert isinstance(node, ast.AugAssign)
     if isinstance(node.target, ast.Name):
         current = ctx.expr(ast.copy_location(ast.Name(node.target.id, ast.Load()), node.target))
+        mark = len(ctx.block)
         value = ctx.expr(node.value)
+        if len(ctx.block) > mark:
+            current = ctx.saved_before(mark, [current])[0]
         _assign_name(ctx, node.target, operators.binary(ctx, type(node.op), current, value, node), node)
         return
     load = ast.copy_location(_as_load(node.target), node.target)
@@ -146,7 +149,7 @@ def augmented(ctx: Context, node: ast.stmt) -> None:
     mark = len(ctx.block)
     value = ctx.expr(node.value)
     in_memory = isinstance(root_of(place), nodes.Index)
-    if in_memory and type(node.op) in (ast.Add, ast.Sub):
+    if in_memory and type(node.op) in _ATOMIC:
         _atomic(ctx, place, value, node)
         return
     current = ctx.saved_before(mark, [place])[0] if len(ctx.block) > mark else place
@@ -161,10 +164,21 @@ def _as_load(target: ast.expr) -> ast.expr:
     return ast.Attribute(target.value, target.attr, ast.Load())
 
 
+# Operators that are atomic on an element of an array, as in Warp.
+_ATOMIC: dict[type[ast.operator], str] = {
+    ast.Add: "atomic_add",
+    ast.Sub: "atomic_sub",
+    ast.BitAnd: "atomic_and",
+    ast.BitOr: "atomic_or",
+    ast.BitXor: "atomic_xor",
+}
+
+
 def _atomic(ctx: Context, place: Expr, value: Operand, node: ast.AugAssign) -> None:
-    name = "atomic_add" if isinstance(node.op, ast.Add) else "atomic_sub"
-    if not is_number(element_of(place.type)):
-        ctx.refuse("KB121", f"`{'+' if name == 'atomic_add' else '-'}=` does not take {place.type}", node)
+    name, sign = _ATOMIC[type(node.op)], operators.BINARY[type(node.op)][1]
+    takes = is_number if name in ("atomic_add", "atomic_sub") else is_integer
+    if not takes(element_of(place.type)):
+        ctx.refuse("KB121", f"`{sign}=` does not take {place.type}", node)
     mark = len(ctx.block)
     atomics.apply(ctx, name, place, [ctx.coerce(value, place.type, node, "the value")], node)
     _drop_results(ctx, mark)

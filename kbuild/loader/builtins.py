@@ -7,6 +7,9 @@ compute with Python numbers (double precision) and kbuild's vectors and matrices
 from __future__ import annotations
 
 import math
+import operator
+
+from .values import Mat, Vec
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -117,7 +120,58 @@ def _sinh(x: float) -> float:
     return math.copysign(_ieee(math.sinh)(abs(x)), x)
 
 
+def _divide(a: Any, b: Any) -> Any:
+    """C's division of integers: towards zero."""
+    if isinstance(a, int) and isinstance(b, int):
+        return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
+    return a / b
+
+
+def _remainder(a: Any, b: Any) -> Any:
+    return a - _divide(a, b) * b if isinstance(a, int) and isinstance(b, int) else math.fmod(a, b)
+
+
+def _floor_divide(a: Any, b: Any) -> Any:
+    return _divide(a, b) if isinstance(a, int) and isinstance(b, int) else a // b
+
+
+def _multiply(a: Any, b: Any) -> Any:
+    """The product; of a matrix with a matrix or vector the matrix product."""
+    is_product = isinstance(a, Mat) and isinstance(b, (Mat, Vec))
+    return a @ b if is_product else a * b
+
+
+def _smoothstep(a: float, b: float, x: float) -> float:
+    t = min(max((x - a) / (b - a), 0.0), 1.0)
+    return t * t * (3.0 - 2.0 * t)
+
+
+def _bit_count(x: int) -> int:
+    if x < 0:
+        raise ValueError("kb.bit_count of a negative number has no width on the host")
+    return bin(x).count("1")
+
+
 _HOST: dict[str, Callable[..., Any]] = {
+    "add": operator.add,
+    "bit_and": operator.and_,
+    "bit_count": _bit_count,
+    "bit_or": operator.or_,
+    "bit_xor": operator.xor,
+    "div": _divide,
+    "floordiv": _floor_divide,
+    "invert": operator.invert,
+    "lshift": operator.lshift,
+    "mod": _remainder,
+    "mul": _multiply,
+    "neg": operator.neg,
+    "nonzero": lambda x: type(x)(x != 0),
+    "pos": operator.pos,
+    "rshift": operator.rshift,
+    "select": lambda condition, otherwise, then: then if condition else otherwise,
+    "smoothstep": _smoothstep,
+    "sub": operator.sub,
+    "unot": operator.not_,
     "abs": _elementwise(abs),
     "acos": _ieee(math.acos),
     "asin": _ieee(math.asin),
@@ -169,16 +223,14 @@ _HOST: dict[str, Callable[..., Any]] = {
     "where": _where,
 }
 
-_KERNEL_ONLY: tuple[str, ...] = (
-    "atomic_add",
-    "atomic_cas",
-    "atomic_exch",
-    "atomic_max",
-    "atomic_min",
-    "atomic_sub",
-    "fma",
-    "tid",
-)
+_KERNEL_NAMES = """
+argmax argmin atomic_add atomic_and atomic_cas atomic_exch atomic_max atomic_min atomic_or atomic_sub atomic_xor
+closest_point_edge_edge ddot determinant diag erfcinv erfinv fma get_diag identity inverse lower_bound norm_huber
+norm_l1 norm_l2 norm_pseudo_huber outer poisson rand_init randf randi randn randu sample_cdf sample_triangle
+sample_unit_cube sample_unit_disk sample_unit_hemisphere sample_unit_hemisphere_surface sample_unit_ring
+sample_unit_sphere sample_unit_sphere_surface sample_unit_square skew smooth_normalize tid trace
+"""
+_KERNEL_ONLY: tuple[str, ...] = tuple(_KERNEL_NAMES.split())
 
 TABLE: dict[str, Builtin] = {name: Builtin(name, _HOST.get(name)) for name in sorted([*_HOST, *_KERNEL_ONLY])}
 

@@ -208,6 +208,31 @@ def _whole(function: Callable[[float], float]) -> Callable[[float], float]:
     return lambda a: math.copysign(float(function(a)), a) if math.isfinite(a) else a
 
 
+def inverse_erf(y: float) -> float:
+    """The x with erf(x) = y, by Newton's method where nothing cancels."""
+    if not abs(y) <= 0.5:
+        return -inverse_erfc(1.0 + y) if y < 0.0 else inverse_erfc(1.0 - y)
+    x = y
+    for _ in range(30):
+        x -= (math.erf(x) - y) * math.exp(x * x) * _HALF_ROOT_PI
+    return x
+
+
+def inverse_erfc(y: float) -> float:
+    """The x with erfc(x) = y, by Newton's method on its logarithm, which is nearly a parabola."""
+    if not 0.0 < y < 2.0:
+        return {0.0: math.inf, 2.0: -math.inf}.get(y, math.nan)
+    if y > 1.0:
+        return -inverse_erfc(2.0 - y)
+    x = 1.0 - y if y > 0.5 else min(math.sqrt(-math.log(y)), 26.5)  # erfc is zero beyond
+    for _ in range(60):
+        tail = math.erfc(x)
+        x += (math.log(tail) - math.log(y)) * tail * math.exp(x * x) * _HALF_ROOT_PI
+    return x
+
+
+_HALF_ROOT_PI = math.sqrt(math.pi) / 2.0
+
 # Results that are the same on every device, bit for bit.
 EXACT: dict[str, Callable[..., Number]] = {
     "abs": abs,
@@ -223,6 +248,7 @@ EXACT: dict[str, Callable[..., Number]] = {
     "isnan": math.isnan,
     "isinf": math.isinf,
     "isfinite": math.isfinite,
+    "bit_count": lambda a: bin(int(a)).count("1"),
 }
 
 # Results that devices compute with an error of a few units in the last place.
@@ -247,6 +273,8 @@ APPROXIMATE: dict[str, Callable[..., float]] = {
     "tanh": math.tanh,
     "erf": math.erf,
     "erfc": math.erfc,
+    "erfinv": inverse_erf,
+    "erfcinv": inverse_erfc,
 }
 
 
@@ -255,10 +283,12 @@ def intrinsic(name: str, arguments: list[Number], source: Scalar, result: Scalar
     function = EXACT.get(name) or APPROXIMATE.get(name)
     if function is None:
         raise InternalError(f"no meaning for {name}")
+    if name == "bit_count":
+        arguments = [int(a) & ((1 << 8 * source.size) - 1) for a in arguments]
     value = function(*arguments)
     if result.kind == "bool":
         return bool(value)
     if result.kind == "float":
         inner = round_to(float(value), FLOAT32) if result == FLOAT16 else float(value)
         return round_to(inner, result)
-    return wrap(int(value), source)
+    return wrap(int(value), result)

@@ -246,7 +246,7 @@ class _Machine:
 
 def _after(name: str, before: Any, values: list[Any], type: Scalar) -> Any:
     match name:
-        case "atomic_add" | "atomic_sub":
+        case "atomic_add" | "atomic_sub" | "atomic_and" | "atomic_or" | "atomic_xor":
             return numbers.binary(name.removeprefix("atomic_"), before, values[0], type)
         case "atomic_min" | "atomic_max":
             return numbers.EXACT[name.removeprefix("atomic_")](before, values[0])

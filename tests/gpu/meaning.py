@@ -385,6 +385,14 @@ class Functions:
         return literal(x.type, 1 if x < 0 else 0)
 
     @staticmethod
+    def nonzero(x):
+        return literal(x.type, 0 if x == 0 else 1)
+
+    @staticmethod
+    def bit_count(x):
+        return number("int32", bin(x.value & ((1 << 8 * SCALARS[x.type].size) - 1)).count("1"))
+
+    @staticmethod
     def sign(x):
         return literal(x.type, -1 if x < 0 else 1)
 

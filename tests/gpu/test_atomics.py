@@ -1,6 +1,7 @@
 """Atomic operations on every type: many threads at few cells, with the cells beside them watched."""
 
 import collections
+import functools
 
 import pytest
 from gpukernels import atomics
@@ -74,6 +75,21 @@ def test_extremes(type, operation):
     for cell in range(CELLS):
         assert cells[cell] == best([start[cell], *values[cell::CELLS]])
         assert set(before[cell::CELLS]) <= {start[cell], *values[cell::CELLS]}
+
+
+@pytest.mark.parametrize("type", [type for type in TYPES if not type.startswith("float")])
+@pytest.mark.parametrize("operation", ["atomic_and", "atomic_or", "atomic_xor"])
+def test_bits(type, operation):
+    """Every thread touches few bits of its cell; the order does not matter."""
+    whole = 8 * SCALARS[type].size
+    bits = [1 << (i // CELLS * 5 % whole) for i in range(THREADS)]
+    given = [~bit if bit > 4 else ~0 for bit in bits] if operation == "atomic_and" else bits
+    values = [meaning.wrap(type, value) for value in given]
+    start = [meaning.wrap(type, value) for value in (0, -1, 2, 3, -5, 85, 6)]
+    cells, _ = run(type, operation, values, start)
+    apply = {"atomic_and": int.__and__, "atomic_or": int.__or__, "atomic_xor": int.__xor__}[operation]
+    for cell in range(CELLS):
+        assert cells[cell] == meaning.wrap(type, functools.reduce(apply, values[cell::CELLS], start[cell]))
 
 
 @pytest.mark.parametrize("type", ["float16", "float32", "float64"])

@@ -61,6 +61,29 @@ def reciprocal_root(x):
     return math.copysign(math.inf, x) if x == 0.0 else math.nan
 
 
+def inverse_erf(y):
+    """Newton's method, where nothing cancels."""
+    if not abs(y) <= 0.5:
+        return -inverse_erfc(1.0 + y) if y < 0.0 else inverse_erfc(1.0 - y)
+    x = y
+    for _ in range(30):
+        x -= (math.erf(x) - y) * math.exp(x * x) * math.sqrt(math.pi) / 2.0
+    return x
+
+
+def inverse_erfc(y):
+    """Newton's method on the logarithm, which is nearly a parabola."""
+    if not 0.0 < y < 2.0:
+        return {0.0: math.inf, 2.0: -math.inf}.get(y, math.nan)
+    if y > 1.0:
+        return -inverse_erfc(2.0 - y)
+    x = 1.0 - y if y > 0.5 else min(math.sqrt(-math.log(y)), 26.5)
+    for _ in range(60):
+        tail = math.erfc(x)
+        x += (math.log(tail) - math.log(y)) * tail * math.exp(x * x) * math.sqrt(math.pi) / 2.0
+    return x
+
+
 # Name: reference, and the largest error in units of the last place for float32 and float64. The bounds are those that
 # the CUDA Programming Guide states for the functions behind the names, and one more for float64, whose reference is
 # itself rounded. Zero: exact.
@@ -86,6 +109,8 @@ FUNCTIONS = {
     "tanh": (math.tanh, 2, 2),
     "erf": (math.erf, 2, 3),
     "erfc": (math.erfc, 4, 6),
+    "erfinv": (inverse_erf, 2, 6),
+    "erfcinv": (inverse_erfc, 4, 7),
     "floor": (meaning.floor, 0, 0),
     "ceil": (meaning.ceil, 0, 0),
     "trunc": (meaning.trunc, 0, 0),

@@ -70,6 +70,30 @@ template <class T> static inline T atomicMax(T *p, T v) { return host_swap(p, v 
 template <class T> static inline T atomicExch(T *p, T v) { return host_swap(p, v); }
 template <class T> static inline T atomicCAS(T *p, T compare, T v) { return host_swap(p, *p == compare ? v : *p); }
 
+static inline int __popc(unsigned int x) { return __builtin_popcount(x); }
+static inline int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
+
+// The inverse of the error function: Newton's method on the side where nothing cancels.
+static inline double erfcinv(double y) {
+    if (!(y > 0.0 && y < 2.0)) return y == 0.0 ? HUGE_VAL : y == 2.0 ? -HUGE_VAL : (y - y) / 0.0;
+    if (y > 1.0) return -erfcinv(2.0 - y);
+    double x = y > 0.5 ? 1.0 - y : fmin(sqrt(-log(y)), 26.5);
+    for (int i = 0; i < 60; ++i) x += (log(erfc(x)) - log(y)) * erfc(x) * exp(x * x) * 0.8862269254527580;
+    return x;
+}
+static inline double erfinv(double y) {
+    if (fabs(y) > 0.5) return y < 0.0 ? -erfcinv(1.0 + y) : erfcinv(1.0 - y);
+    double x = y;
+    for (int i = 0; i < 60; ++i) x -= (erf(x) - y) * exp(x * x) * 0.8862269254527580;
+    return x;
+}
+static inline float erfinvf(float y) { return (float)erfinv(y); }
+static inline float erfcinvf(float y) { return (float)erfcinv(y); }
+
+template <class T> static inline T atomicAnd(T *p, T v) { return host_swap(p, (T)(*p & v)); }
+template <class T> static inline T atomicOr(T *p, T v) { return host_swap(p, (T)(*p | v)); }
+template <class T> static inline T atomicXor(T *p, T v) { return host_swap(p, (T)(*p ^ v)); }
+
 static inline float rsqrtf(float x) { return 1.0f / sqrtf(x); }
 static inline double rsqrt(double x) { return 1.0 / sqrt(x); }
 

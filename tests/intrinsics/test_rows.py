@@ -9,13 +9,15 @@ import pytest
 
 import kbuild as kb
 from kbuild.codegen import helpers
-from kbuild.intrinsics.library import ELEMENTWISE, FUNCTIONS
+from kbuild.intrinsics.absent import ABSENT
+from kbuild.intrinsics.library import ELEMENTWISE, FUNCTIONS, OVERLOADS, REDUCTIONS
 from kbuild.intrinsics.row import Row
 from kbuild.intrinsics.signature import signature
 from kbuild.intrinsics.table import ROWS, SPECIAL_FORMS, has_effects
 from kbuild.ir.types import BOOL, FLOAT16, FLOAT32, INT8, INT32, SCALARS, Scalar, Type, Vector
 from kbuild.loader import builtins
 from kbuild.loader.builtins import TABLE
+from kbuild.loader.types import Function
 from tests.helpers import kernels
 from tests.helpers.accept import Accept
 
@@ -29,7 +31,7 @@ def types_of(row: Row) -> list[Scalar]:
 
 
 def test_host_and_compiler_know_the_same_functions() -> None:
-    known = [*ROWS, *FUNCTIONS, *SPECIAL_FORMS]
+    known = [*ROWS, *FUNCTIONS, *OVERLOADS, *SPECIAL_FORMS]
     assert len(set(known)) == len(known)
     assert set(TABLE) == set(known)
     assert all(TABLE[name].name == name == getattr(kb, name).name for name in TABLE)
@@ -53,11 +55,27 @@ def test_row(name: str) -> None:
     assert {SCALARS[spelling] for spelling in row.cuda} <= set(types_of(row))
 
 
-@pytest.mark.parametrize("name", [*FUNCTIONS, *ELEMENTWISE])
+def library_functions() -> dict[str, Function]:
+    overloads = [one.function for several in OVERLOADS.values() for one in several]
+    return {one.name: one for one in (*FUNCTIONS.values(), *ELEMENTWISE.values(), *REDUCTIONS.values(), *overloads)}
+
+
+@pytest.mark.parametrize("name", library_functions())
 def test_library_functions_are_documented(name: str) -> None:
-    function = FUNCTIONS.get(name) or ELEMENTWISE[name]
-    assert function.__doc__
-    assert function.__doc__.endswith(".")
+    doc = library_functions()[name].__doc__
+    assert doc
+    assert doc.strip().endswith(".")
+
+
+def test_every_overload_names_a_kind_for_each_parameter() -> None:
+    for several in OVERLOADS.values():
+        for one in several:
+            assert len(one.kinds) == one.function.function.__code__.co_argcount
+
+
+def test_what_is_absent_is_not_there() -> None:
+    assert not set(ABSENT) & set(TABLE)
+    assert not [name for name in ABSENT if hasattr(kb, name)]
 
 
 def test_signature() -> None:
@@ -89,7 +107,7 @@ def _row_kernels() -> str:
                 call = f"kb.{row.name}(a, 0, {', '.join(f'a[{n}]' for n in range(1, count))})"
             else:
                 call = f"kb.{row.name}({', '.join(f'a[{n}]' for n in range(count))})"
-            result = "bool" if row.signature.result == "Bool" else f"kb.{type}"
+            result = {"Bool": "bool", "Int32": "int"}.get(row.signature.result, f"kb.{type}")
             name = f"{row.name}_{type}"
             parameters = f"a: kb.array(dtype=kb.{type}), out: kb.array(dtype={result})"
             parts.append(f"@kb.kernel\ndef {name}({parameters}):\n    out[0] = {call}\n")

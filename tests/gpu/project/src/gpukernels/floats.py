@@ -37,11 +37,12 @@ def arithmetic_float16(
     out[18, i] = kb.step(x)
     out[19, i] = kb.clamp(x, y, z)
     out[20, i] = kb.sign(x)
-    out[21, i] = kb.frac(x)
-    out[22, i] = kb.degrees(x)
-    out[23, i] = kb.radians(x)
-    out[24, i] = kb.lerp(x, y, z)
-    out[25, i] = x * y + z
+    out[21, i] = kb.nonzero(x)
+    out[22, i] = kb.frac(x)
+    out[23, i] = kb.degrees(x)
+    out[24, i] = kb.radians(x)
+    out[25, i] = kb.lerp(x, y, z)
+    out[26, i] = x * y + z
 
 
 EXPRESSIONS["arithmetic_float16"] = (
@@ -66,6 +67,7 @@ EXPRESSIONS["arithmetic_float16"] = (
     "kb.step(x)",
     "kb.clamp(x, y, z)",
     "kb.sign(x)",
+    "kb.nonzero(x)",
     "kb.frac(x)",
     "kb.degrees(x)",
     "kb.radians(x)",
@@ -143,13 +145,15 @@ def functions_float16(
     out[18, i] = kb.tanh(x)
     out[19, i] = kb.erf(x)
     out[20, i] = kb.erfc(x)
-    out[21, i] = kb.floor(x)
-    out[22, i] = kb.ceil(x)
-    out[23, i] = kb.trunc(x)
-    out[24, i] = kb.round(x)
-    out[25, i] = kb.rint(x)
-    out[26, i] = kb.copysign(x, y)
-    out[27, i] = x**y
+    out[21, i] = kb.erfinv(x)
+    out[22, i] = kb.erfcinv(x)
+    out[23, i] = kb.floor(x)
+    out[24, i] = kb.ceil(x)
+    out[25, i] = kb.trunc(x)
+    out[26, i] = kb.round(x)
+    out[27, i] = kb.rint(x)
+    out[28, i] = kb.copysign(x, y)
+    out[29, i] = x**y
 
 
 EXPRESSIONS["functions_float16"] = (
@@ -174,6 +178,8 @@ EXPRESSIONS["functions_float16"] = (
     "kb.tanh(x)",
     "kb.erf(x)",
     "kb.erfc(x)",
+    "kb.erfinv(x)",
+    "kb.erfcinv(x)",
     "kb.floor(x)",
     "kb.ceil(x)",
     "kb.trunc(x)",
@@ -216,9 +222,10 @@ def arithmetic_float32(
     out[18, i] = kb.step(x)
     out[19, i] = kb.clamp(x, y, z)
     out[20, i] = kb.sign(x)
-    out[21, i] = kb.frac(x)
-    out[22, i] = kb.degrees(x)
-    out[23, i] = kb.radians(x)
+    out[21, i] = kb.nonzero(x)
+    out[22, i] = kb.frac(x)
+    out[23, i] = kb.degrees(x)
+    out[24, i] = kb.radians(x)
 
 
 EXPRESSIONS["arithmetic_float32"] = (
@@ -243,6 +250,7 @@ EXPRESSIONS["arithmetic_float32"] = (
     "kb.step(x)",
     "kb.clamp(x, y, z)",
     "kb.sign(x)",
+    "kb.nonzero(x)",
     "kb.frac(x)",
     "kb.degrees(x)",
     "kb.radians(x)",
@@ -318,13 +326,15 @@ def functions_float32(
     out[18, i] = kb.tanh(x)
     out[19, i] = kb.erf(x)
     out[20, i] = kb.erfc(x)
-    out[21, i] = kb.floor(x)
-    out[22, i] = kb.ceil(x)
-    out[23, i] = kb.trunc(x)
-    out[24, i] = kb.round(x)
-    out[25, i] = kb.rint(x)
-    out[26, i] = kb.copysign(x, y)
-    out[27, i] = x**y
+    out[21, i] = kb.erfinv(x)
+    out[22, i] = kb.erfcinv(x)
+    out[23, i] = kb.floor(x)
+    out[24, i] = kb.ceil(x)
+    out[25, i] = kb.trunc(x)
+    out[26, i] = kb.round(x)
+    out[27, i] = kb.rint(x)
+    out[28, i] = kb.copysign(x, y)
+    out[29, i] = x**y
 
 
 EXPRESSIONS["functions_float32"] = (
@@ -349,6 +359,8 @@ EXPRESSIONS["functions_float32"] = (
     "kb.tanh(x)",
     "kb.erf(x)",
     "kb.erfc(x)",
+    "kb.erfinv(x)",
+    "kb.erfcinv(x)",
     "kb.floor(x)",
     "kb.ceil(x)",
     "kb.trunc(x)",
@@ -469,9 +481,10 @@ def arithmetic_float64(
     out[18, i] = kb.step(x)
     out[19, i] = kb.clamp(x, y, z)
     out[20, i] = kb.sign(x)
-    out[21, i] = kb.frac(x)
-    out[22, i] = kb.degrees(x)
-    out[23, i] = kb.radians(x)
+    out[21, i] = kb.nonzero(x)
+    out[22, i] = kb.frac(x)
+    out[23, i] = kb.degrees(x)
+    out[24, i] = kb.radians(x)
 
 
 EXPRESSIONS["arithmetic_float64"] = (
@@ -496,6 +509,7 @@ EXPRESSIONS["arithmetic_float64"] = (
     "kb.step(x)",
     "kb.clamp(x, y, z)",
     "kb.sign(x)",
+    "kb.nonzero(x)",
     "kb.frac(x)",
     "kb.degrees(x)",
     "kb.radians(x)",
@@ -571,13 +585,15 @@ def functions_float64(
     out[18, i] = kb.tanh(x)
     out[19, i] = kb.erf(x)
     out[20, i] = kb.erfc(x)
-    out[21, i] = kb.floor(x)
-    out[22, i] = kb.ceil(x)
-    out[23, i] = kb.trunc(x)
-    out[24, i] = kb.round(x)
-    out[25, i] = kb.rint(x)
-    out[26, i] = kb.copysign(x, y)
-    out[27, i] = x**y
+    out[21, i] = kb.erfinv(x)
+    out[22, i] = kb.erfcinv(x)
+    out[23, i] = kb.floor(x)
+    out[24, i] = kb.ceil(x)
+    out[25, i] = kb.trunc(x)
+    out[26, i] = kb.round(x)
+    out[27, i] = kb.rint(x)
+    out[28, i] = kb.copysign(x, y)
+    out[29, i] = x**y
 
 
 EXPRESSIONS["functions_float64"] = (
@@ -602,6 +618,8 @@ EXPRESSIONS["functions_float64"] = (
     "kb.tanh(x)",
     "kb.erf(x)",
     "kb.erfc(x)",
+    "kb.erfinv(x)",
+    "kb.erfcinv(x)",
     "kb.floor(x)",
     "kb.ceil(x)",
     "kb.trunc(x)",

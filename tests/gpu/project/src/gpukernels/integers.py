@@ -58,10 +58,12 @@ def arithmetic_int8(
     out[39, i] = kb.min(x, y)
     out[40, i] = kb.max(x, y)
     out[41, i] = kb.min(x, y, z)
-    out[42, i] = kb.where(x < y, x, y)
-    out[43, i] = y if x == y else x
-    out[44, i] = kb.step(x)
-    out[45, i] = kb.clamp(x, y, z)
+    out[42, i] = kb.int8(kb.bit_count(x))
+    out[43, i] = kb.nonzero(x)
+    out[44, i] = kb.where(x < y, x, y)
+    out[45, i] = y if x == y else x
+    out[46, i] = kb.step(x)
+    out[47, i] = kb.clamp(x, y, z)
 
 
 EXPRESSIONS["arithmetic_int8"] = (
@@ -107,6 +109,8 @@ EXPRESSIONS["arithmetic_int8"] = (
     "kb.min(x, y)",
     "kb.max(x, y)",
     "kb.min(x, y, z)",
+    "kb.int8(kb.bit_count(x))",
+    "kb.nonzero(x)",
     "kb.where(x < y, x, y)",
     "y if x == y else x",
     "kb.step(x)",
@@ -204,10 +208,12 @@ def arithmetic_int16(
     out[39, i] = kb.min(x, y)
     out[40, i] = kb.max(x, y)
     out[41, i] = kb.min(x, y, z)
-    out[42, i] = kb.where(x < y, x, y)
-    out[43, i] = y if x == y else x
-    out[44, i] = kb.step(x)
-    out[45, i] = kb.clamp(x, y, z)
+    out[42, i] = kb.int16(kb.bit_count(x))
+    out[43, i] = kb.nonzero(x)
+    out[44, i] = kb.where(x < y, x, y)
+    out[45, i] = y if x == y else x
+    out[46, i] = kb.step(x)
+    out[47, i] = kb.clamp(x, y, z)
 
 
 EXPRESSIONS["arithmetic_int16"] = (
@@ -253,6 +259,8 @@ EXPRESSIONS["arithmetic_int16"] = (
     "kb.min(x, y)",
     "kb.max(x, y)",
     "kb.min(x, y, z)",
+    "kb.int16(kb.bit_count(x))",
+    "kb.nonzero(x)",
     "kb.where(x < y, x, y)",
     "y if x == y else x",
     "kb.step(x)",
@@ -350,10 +358,12 @@ def arithmetic_int32(
     out[39, i] = kb.min(x, y)
     out[40, i] = kb.max(x, y)
     out[41, i] = kb.min(x, y, z)
-    out[42, i] = kb.where(x < y, x, y)
-    out[43, i] = y if x == y else x
-    out[44, i] = kb.step(x)
-    out[45, i] = kb.clamp(x, y, z)
+    out[42, i] = int(kb.bit_count(x))
+    out[43, i] = kb.nonzero(x)
+    out[44, i] = kb.where(x < y, x, y)
+    out[45, i] = y if x == y else x
+    out[46, i] = kb.step(x)
+    out[47, i] = kb.clamp(x, y, z)
 
 
 EXPRESSIONS["arithmetic_int32"] = (
@@ -399,6 +409,8 @@ EXPRESSIONS["arithmetic_int32"] = (
     "kb.min(x, y)",
     "kb.max(x, y)",
     "kb.min(x, y, z)",
+    "int(kb.bit_count(x))",
+    "kb.nonzero(x)",
     "kb.where(x < y, x, y)",
     "y if x == y else x",
     "kb.step(x)",
@@ -496,10 +508,12 @@ def arithmetic_int64(
     out[39, i] = kb.min(x, y)
     out[40, i] = kb.max(x, y)
     out[41, i] = kb.min(x, y, z)
-    out[42, i] = kb.where(x < y, x, y)
-    out[43, i] = y if x == y else x
-    out[44, i] = kb.step(x)
-    out[45, i] = kb.clamp(x, y, z)
+    out[42, i] = kb.int64(kb.bit_count(x))
+    out[43, i] = kb.nonzero(x)
+    out[44, i] = kb.where(x < y, x, y)
+    out[45, i] = y if x == y else x
+    out[46, i] = kb.step(x)
+    out[47, i] = kb.clamp(x, y, z)
 
 
 EXPRESSIONS["arithmetic_int64"] = (
@@ -545,6 +559,8 @@ EXPRESSIONS["arithmetic_int64"] = (
     "kb.min(x, y)",
     "kb.max(x, y)",
     "kb.min(x, y, z)",
+    "kb.int64(kb.bit_count(x))",
+    "kb.nonzero(x)",
     "kb.where(x < y, x, y)",
     "y if x == y else x",
     "kb.step(x)",
@@ -635,10 +651,12 @@ def arithmetic_uint8(
     out[32, i] = kb.min(x, y)
     out[33, i] = kb.max(x, y)
     out[34, i] = kb.min(x, y, z)
-    out[35, i] = kb.where(x < y, x, y)
-    out[36, i] = y if x == y else x
-    out[37, i] = kb.step(x)
-    out[38, i] = kb.clamp(x, y, z)
+    out[35, i] = kb.uint8(kb.bit_count(x))
+    out[36, i] = kb.nonzero(x)
+    out[37, i] = kb.where(x < y, x, y)
+    out[38, i] = y if x == y else x
+    out[39, i] = kb.step(x)
+    out[40, i] = kb.clamp(x, y, z)
 
 
 EXPRESSIONS["arithmetic_uint8"] = (
@@ -677,6 +695,8 @@ EXPRESSIONS["arithmetic_uint8"] = (
     "kb.min(x, y)",
     "kb.max(x, y)",
     "kb.min(x, y, z)",
+    "kb.uint8(kb.bit_count(x))",
+    "kb.nonzero(x)",
     "kb.where(x < y, x, y)",
     "y if x == y else x",
     "kb.step(x)",
@@ -767,10 +787,12 @@ def arithmetic_uint16(
     out[32, i] = kb.min(x, y)
     out[33, i] = kb.max(x, y)
     out[34, i] = kb.min(x, y, z)
-    out[35, i] = kb.where(x < y, x, y)
-    out[36, i] = y if x == y else x
-    out[37, i] = kb.step(x)
-    out[38, i] = kb.clamp(x, y, z)
+    out[35, i] = kb.uint16(kb.bit_count(x))
+    out[36, i] = kb.nonzero(x)
+    out[37, i] = kb.where(x < y, x, y)
+    out[38, i] = y if x == y else x
+    out[39, i] = kb.step(x)
+    out[40, i] = kb.clamp(x, y, z)
 
 
 EXPRESSIONS["arithmetic_uint16"] = (
@@ -809,6 +831,8 @@ EXPRESSIONS["arithmetic_uint16"] = (
     "kb.min(x, y)",
     "kb.max(x, y)",
     "kb.min(x, y, z)",
+    "kb.uint16(kb.bit_count(x))",
+    "kb.nonzero(x)",
     "kb.where(x < y, x, y)",
     "y if x == y else x",
     "kb.step(x)",
@@ -899,10 +923,12 @@ def arithmetic_uint32(
     out[32, i] = kb.min(x, y)
     out[33, i] = kb.max(x, y)
     out[34, i] = kb.min(x, y, z)
-    out[35, i] = kb.where(x < y, x, y)
-    out[36, i] = y if x == y else x
-    out[37, i] = kb.step(x)
-    out[38, i] = kb.clamp(x, y, z)
+    out[35, i] = kb.uint32(kb.bit_count(x))
+    out[36, i] = kb.nonzero(x)
+    out[37, i] = kb.where(x < y, x, y)
+    out[38, i] = y if x == y else x
+    out[39, i] = kb.step(x)
+    out[40, i] = kb.clamp(x, y, z)
 
 
 EXPRESSIONS["arithmetic_uint32"] = (
@@ -941,6 +967,8 @@ EXPRESSIONS["arithmetic_uint32"] = (
     "kb.min(x, y)",
     "kb.max(x, y)",
     "kb.min(x, y, z)",
+    "kb.uint32(kb.bit_count(x))",
+    "kb.nonzero(x)",
     "kb.where(x < y, x, y)",
     "y if x == y else x",
     "kb.step(x)",
@@ -1031,10 +1059,12 @@ def arithmetic_uint64(
     out[32, i] = kb.min(x, y)
     out[33, i] = kb.max(x, y)
     out[34, i] = kb.min(x, y, z)
-    out[35, i] = kb.where(x < y, x, y)
-    out[36, i] = y if x == y else x
-    out[37, i] = kb.step(x)
-    out[38, i] = kb.clamp(x, y, z)
+    out[35, i] = kb.uint64(kb.bit_count(x))
+    out[36, i] = kb.nonzero(x)
+    out[37, i] = kb.where(x < y, x, y)
+    out[38, i] = y if x == y else x
+    out[39, i] = kb.step(x)
+    out[40, i] = kb.clamp(x, y, z)
 
 
 EXPRESSIONS["arithmetic_uint64"] = (
@@ -1073,6 +1103,8 @@ EXPRESSIONS["arithmetic_uint64"] = (
     "kb.min(x, y)",
     "kb.max(x, y)",
     "kb.min(x, y, z)",
+    "kb.uint64(kb.bit_count(x))",
+    "kb.nonzero(x)",
     "kb.where(x < y, x, y)",
     "y if x == y else x",
     "kb.step(x)",

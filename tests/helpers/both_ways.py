@@ -1,0 +1,63 @@
+"""A kernel run twice: as generated code compiled for the host, and by the interpreter. Both must agree.
+
+    run = BothWays(folder, text)
+    run(4, numbers, out)          # NumPy arrays, changed in place; scalars by value
+
+Results are equal bit by bit unless an approximate function (`sin`, `exp` …) was among them: then nearly.
+"""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kbuild.ir.types import Array, Matrix, Type, Vector
+from kbuild.sim.threads import run as interpret
+from kbuild.sim.values import Memory
+from tests.helpers import kernels
+from tests.helpers.host_gpu import HostModule, device
+
+
+class BothWays:
+    """The one kernel of a text."""
+
+    def __init__(self, folder: Path, text: str, *, fmad: bool = True) -> None:
+        (self.kernel,) = kernels.lower_text(folder, text, fmad=fmad)
+        self.module = HostModule([self.kernel], folder)
+
+    def __call__(self, dim: int, *arguments: Any, tolerance: float = 1e-5) -> None:
+        types = [parameter.type for parameter in self.kernel.function.parameters]
+        simulated = [_to_memory(a, t) if isinstance(t, Array) else a for a, t in zip(arguments, types, strict=True)]
+        given = [device(a) if isinstance(a, np.ndarray) else a for a in arguments]
+        self.module.launch(self.kernel.name, dim, given)
+        outcome = interpret(self.kernel, (dim,), simulated)
+        for host, memory in zip(arguments, simulated, strict=True):
+            if isinstance(memory, Memory):
+                found = np.array(memory.data, host.dtype).reshape(host.shape)
+                if outcome.approximate:
+                    np.testing.assert_allclose(found, host, rtol=tolerance, atol=tolerance)
+                else:
+                    np.testing.assert_array_equal(found, host)
+
+
+def _to_memory(host: np.ndarray, type: Array) -> Memory:
+    shape = host.shape[: type.ndim]
+    flat = host.reshape(-1, *host.shape[type.ndim :])
+    return Memory(type.element, shape, [_value(item, type.element) for item in flat])
+
+
+def _value(item: Any, type: Type) -> Any:
+    if isinstance(type, (Vector, Matrix)):
+        return np.asarray(item).tolist()
+    return item.item()
+
+
+def zeros(*shape: int, kind: Any = np.float32) -> np.ndarray:
+    return np.zeros(shape, kind)
+
+
+def filled(values: Any, kind: Any = np.float32) -> np.ndarray:
+    return np.array(list(itertools.chain(values)), kind)
