@@ -62,7 +62,8 @@ def integer(op: str, type: Scalar) -> str:
     bodies["shl"] = f"return ({t})(({u})b < {bits}u ? ({u})a << b : 0);"
     if op == "bit_count":
         count = "__popcll" if type.size == 8 else "__popc"
-        return f"{INLINE} int kb_bit_count({t} a) {{ return {count}(({u})a); }}\n"
+        width = f" & {hex((1 << bits) - 1)}u" if type.size < 4 else ""  # the conversion extends the sign
+        return f"{INLINE} int kb_bit_count({t} a) {{ return {count}(({u})a{width}); }}\n"
     if op in ("neg", "abs"):
         body = f"return ({t})(0 - ({u})a);" if op == "neg" else f"return ({t})({minus_a if signed else 'a'});"
         return f"{INLINE} {t} kb_{op}({t} a) {{ {body} }}\n"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from kbuild.intrinsics import linear, random, searching
+from kbuild.intrinsics import decompositions, linear, noise, random, searching
 from kbuild.intrinsics.overload import Overload, overload
 from kbuild.loader import builtins as kb
 from kbuild.loader.types import Function, func
@@ -224,12 +224,12 @@ def all_finite(v: Any):  # type: ignore[no-untyped-def]
 # Scalar intrinsics that also take vectors and matrices, element by element. (Rows of a matrix are its elements here.)
 ELEMENTWISE: dict[str, Function] = {"abs": cw_abs, "min": cw_min, "max": cw_max}
 # Scalar intrinsics that make one value of a vector or matrix given alone.
-REDUCTIONS: dict[str, Function] = {
-    "min": smallest,
-    "max": largest,
-    "isnan": any_nan,
-    "isinf": any_inf,
-    "isfinite": all_finite,
+REDUCTIONS: dict[str, tuple[Overload, ...]] = {
+    "min": (overload("vector", smallest),),
+    "max": (overload("vector", largest),),
+    "isnan": (overload("composite", any_nan),),
+    "isinf": (overload("composite", any_inf),),
+    "isfinite": (overload("composite", all_finite),),
 }
 
 FUNCTIONS: dict[str, Function] = {
@@ -249,6 +249,7 @@ FUNCTIONS: dict[str, Function] = {
         smoothstep,
         step,
         transpose,
+        *decompositions.FUNCTIONS,
         *linear.FUNCTIONS,
         *random.FUNCTIONS,
     )
@@ -257,9 +258,10 @@ FUNCTIONS: dict[str, Function] = {
 OVERLOADS: dict[str, tuple[Overload, ...]] = {
     "sign": (overload("number", sign), overload("composite", cw_sign)),
     **linear.OVERLOADS,
+    **noise.OVERLOADS,
     **random.OVERLOADS,
     **searching.OVERLOADS,
 }
 # Functions with several results that also take variables for them after their argument: how many.
-OUTPUTS: dict[str, int] = {}
+OUTPUTS = decompositions.OUTPUTS
 STATEFUL = random.STATEFUL

@@ -43,9 +43,10 @@ class Overload:
 
     def admits(self, types: Sequence[Type | None]) -> bool:
         """The arguments fit; None stands for a number that has no type yet."""
-        if len(types) != len(self.kinds):
+        optional = len(self.function.function.__defaults__ or ())
+        if not len(self.kinds) - optional <= len(types) <= len(self.kinds):
             return False
-        pairs = zip(self.kinds, types, strict=True)
+        pairs = zip(self.kinds, types, strict=False)
         return all(kind in ("number", "integer") if type is None else _KINDS[kind](type) for kind, type in pairs)
 
 

@@ -401,8 +401,10 @@ def _row(ctx: Context, name: str, given: list[Operand], node: ast.Call) -> Opera
         given = [Untyped(float(o.value), o.span) if isinstance(o, Untyped) else o for o in given]
     arguments = _together(ctx, given, node, f"kb.{name}")
     if is_composite(arguments[0].type):
-        function = REDUCTIONS.get(name) if len(arguments) == 1 else None
+        function = choose(REDUCTIONS[name], [arguments[0].type]) if len(arguments) == 1 and name in REDUCTIONS else None
         function = function or ELEMENTWISE.get(name)
+        if isinstance(function, str):
+            ctx.refuse("KB130", f"kb.{name} {function}", node)
         if function is not None:
             return _call_library(ctx, name, function, list(arguments), {}, node)
     result = row.signature.bind(tuple(a.type for a in arguments))

@@ -225,10 +225,11 @@ _HOST: dict[str, Callable[..., Any]] = {
 
 _KERNEL_NAMES = """
 argmax argmin atomic_add atomic_and atomic_cas atomic_exch atomic_max atomic_min atomic_or atomic_sub atomic_xor
-closest_point_edge_edge ddot determinant diag erfcinv erfinv fma get_diag identity inverse lower_bound norm_huber
-norm_l1 norm_l2 norm_pseudo_huber outer poisson rand_init randf randi randn randu sample_cdf sample_triangle
-sample_unit_cube sample_unit_disk sample_unit_hemisphere sample_unit_hemisphere_surface sample_unit_ring
-sample_unit_sphere sample_unit_sphere_surface sample_unit_square skew smooth_normalize tid trace
+closest_point_edge_edge curlnoise ddot determinant diag eig3 erfcinv erfinv fma get_diag identity inverse lower_bound
+noise norm_huber norm_l1 norm_l2 norm_pseudo_huber outer pnoise poisson qr3 rand_init randf randi randn randu
+sample_cdf sample_triangle sample_unit_cube sample_unit_disk sample_unit_hemisphere sample_unit_hemisphere_surface
+sample_unit_ring sample_unit_sphere sample_unit_sphere_surface sample_unit_square skew smooth_normalize svd2 svd3 tid
+trace
 """
 _KERNEL_ONLY: tuple[str, ...] = tuple(_KERNEL_NAMES.split())
 

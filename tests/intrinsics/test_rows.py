@@ -56,8 +56,8 @@ def test_row(name: str) -> None:
 
 
 def library_functions() -> dict[str, Function]:
-    overloads = [one.function for several in OVERLOADS.values() for one in several]
-    return {one.name: one for one in (*FUNCTIONS.values(), *ELEMENTWISE.values(), *REDUCTIONS.values(), *overloads)}
+    overloads = [one.function for several in (*OVERLOADS.values(), *REDUCTIONS.values()) for one in several]
+    return {one.name: one for one in (*FUNCTIONS.values(), *ELEMENTWISE.values(), *overloads)}
 
 
 @pytest.mark.parametrize("name", library_functions())
@@ -133,10 +133,60 @@ def library(
 """
 
 
+def _decomposition_kernels() -> str:
+    """Every decomposition and the rest of the matrix functions for float and double."""
+    return "".join(
+        f"""
+@kb.kernel
+def decomposed{s}(m: kb.array2d(dtype=kb.mat33{s}), v: kb.array(dtype=kb.vec3{s}), n: kb.array2d(dtype=kb.mat22{s}),
+                  w: kb.array(dtype=kb.vec2{s}), p: kb.array2d(dtype=kb.mat44{s})):
+    i = kb.tid()
+    m[i, 0], v[i], m[i, 1] = kb.svd3(m[i, 2])
+    n[i, 0], w[i], n[i, 1] = kb.svd2(n[i, 2])
+    m[i, 3], m[i, 4] = kb.qr3(m[i, 5])
+    m[i, 6], v[i] = kb.eig3(m[i, 7])
+    m[i, 8] = kb.inverse(m[i, 9]) * kb.determinant(m[i, 9]) + kb.outer(v[0], v[1]) + kb.diag(v[2]) + kb.skew(v[3])
+    n[i, 3] = kb.inverse(n[i, 4]) * kb.determinant(n[i, 4]) * kb.trace(n[i, 4]) * kb.ddot(n[0, 0], n[0, 1])
+    p[i, 0] = kb.inverse(p[i, 1]) * kb.determinant(p[i, 1])
+    v[4] = kb.smooth_normalize(kb.get_diag(m[i, 0])) * kb.norm_huber(v[1]) * kb.norm_l1(v[1]) * kb.norm_l2(v[1])
+    v[5] = kb.sign(v[6]) * kb.min(v[7]) * kb.smoothstep(v[8].x, v[8].y, kb.max(v[8])) * kb.norm_pseudo_huber(v[9])
+"""
+        for s in ("f", "d")
+    )
+
+
+RANDOM_KERNEL = """
+@kb.kernel
+def draws(a: kb.array2d(dtype=float), v: kb.array(dtype=kb.vec3), w: kb.array(dtype=kb.vec2), n: kb.array(dtype=int),
+          u: kb.array(dtype=kb.uint32), x: kb.array(dtype=kb.vec4), cdf: kb.array(dtype=float)):
+    i = kb.tid()
+    state = kb.rand_init(i) ^ kb.rand_init(7, i)
+    a[i, 0] = kb.randf(state) + kb.randf(state, 1.0, 2.0) + kb.randn(state)
+    n[0] = kb.randi(state) + kb.randi(state, 1, 7) + kb.sample_cdf(state, cdf) + kb.lower_bound(cdf, 0, 3, 0.5)
+    u[0] = kb.randu(state) + kb.randu(state, 1, 7) + kb.poisson(state, a[i, 0]) + kb.argmin(v[0]) + kb.argmax(v[0])
+    w[0] = kb.sample_triangle(state) + kb.sample_unit_ring(state) + kb.sample_unit_disk(state)
+    w[1] = kb.sample_unit_square(state) + kb.curlnoise(state, w[2], 2, 2.0, 0.5)
+    v[0] = kb.sample_unit_cube(state) + kb.sample_unit_sphere(state) + kb.sample_unit_sphere_surface(state)
+    v[1] = kb.sample_unit_hemisphere(state) + kb.sample_unit_hemisphere_surface(state)
+    v[2] = kb.curlnoise(state, v[3], 2, 2.0, 0.5) + kb.curlnoise(state, x[0], 2, 2.0, 0.5)
+    a[i, 1] = kb.noise(state, a[i, 2]) + kb.noise(state, w[3]) + kb.noise(state, v[4]) + kb.noise(state, x[1])
+    a[i, 3] = kb.pnoise(state, a[i, 2], 3) + kb.pnoise(state, w[3], 3, 4) + kb.pnoise(state, v[4], 3, 4, 5)
+    a[i, 4] = kb.pnoise(state, x[1], 3, 4, 5, 6) + kb.nonzero(a[i, 3])
+    v[5] = kb.closest_point_edge_edge(v[6], v[7], v[8], v[9], 0.001)
+    kb.randf(state)
+"""
+
+
+def test_the_kernels_below_call_every_function() -> None:
+    text = _row_kernels() + VECTOR_KERNELS + _decomposition_kernels() + RANDOM_KERNEL
+    names = {*ROWS, *FUNCTIONS, *OVERLOADS}
+    assert [name for name in names if f"kb.{name}(" not in text] == []
+
+
 @pytest.mark.nvrtc
 @pytest.mark.parametrize("target", ["jetson-xavier-jp5", "sm_90", "jetson-thor-jp7"])
 def test_every_row_compiles_for_every_type(tmp_path: Path, accept: Accept, target: str) -> None:
-    text = _row_kernels() + VECTOR_KERNELS
+    text = _row_kernels() + VECTOR_KERNELS + _decomposition_kernels() + RANDOM_KERNEL
     source = kernels.emit_kernels(kernels.lower_text(tmp_path, text)).source
     accept(source, target)
 
