@@ -215,7 +215,10 @@ class ExpressionEmitter:
             return self.atomic(expr.name, type, texts)
         spelling = row.cuda.get(type.spelling)
         if spelling is None and type == FLOAT16:
-            inner = f"{row.cuda['float32']}({', '.join(f'kb_float({t})' for t in texts)})"
+            spelling = row.cuda["float32"]
+            if spelling.startswith("kb_"):
+                spelling = self.unit.integer(expr.name, FLOAT32)
+            inner = f"{spelling}({', '.join(f'kb_float({t})' for t in texts)})"
             return f"kb_to_half({inner})" if expr.type == FLOAT16 else inner
         if spelling is None:
             raise InternalError(f"{expr.name} has no spelling for {type}")

@@ -39,7 +39,12 @@ def half() -> str:
 
 
 def integer(op: str, type: Scalar) -> str:
-    """`kb_add(a, b)` and its kin for an integer type: arithmetic that wraps, division and shifts that are defined."""
+    """`kb_add(a, b)` and its kin for an integer type: arithmetic that wraps, division and shifts that are defined.
+
+    For a float the few that are not C's own.
+    """
+    if type.kind == "float":
+        return clamped(op, type)
     t, u = SCALAR_NAMES[type.spelling], unsigned_name(type)
     signed, bits = type.kind == "int", 8 * type.size
     minus_a, minus_b = f"a < 0 ? 0 - ({u})a : ({u})a", f"b < 0 ? 0 - ({u})b : ({u})b"
@@ -68,6 +73,13 @@ def integer(op: str, type: Scalar) -> str:
         body = f"return ({t})(0 - ({u})a);" if op == "neg" else f"return ({t})({minus_a if signed else 'a'});"
         return f"{INLINE} {t} kb_{op}({t} a) {{ {body} }}\n"
     return f"{INLINE} {t} kb_{op}({t} a, {t} b) {{ {bodies[op]} }}\n"
+
+
+def clamped(op: str, type: Scalar) -> str:
+    """`kb_acos(x)` and `kb_asin(x)`: C's functions of x cut to -1 … 1."""
+    t, suffix = SCALAR_NAMES[type.spelling], "f" if type.size == 4 else ""
+    one = f"1.0{suffix}"
+    return f"{INLINE} {t} kb_{op}({t} x) {{ return {op}{suffix}(x < -{one} ? -{one} : x > {one} ? {one} : x); }}\n"
 
 
 def elementwise(title: str, type: Vector | Matrix, value: Element, kinds: str) -> str:

@@ -14,6 +14,11 @@ def _float_row(name: str, doc: str, parameters: str = "x", result: str = "Float"
     return Row(name, signature(f"({text}) -> {result}"), names, doc)
 
 
+def _clamped_row(name: str, doc: str) -> Row:
+    """A row whose argument kbuild cuts to -1 … 1 first, as Warp does; a NaN stays."""
+    return Row(name, signature("(x: Float) -> Float"), dict.fromkeys(("float32", "float64"), f"kb_{name}"), doc)
+
+
 _NUMBERS = tuple(name for name, type in SCALARS.items() if type.kind in ("int", "uint"))
 
 
@@ -40,8 +45,8 @@ ROWS = (
     _float_row("sin", "Sine of x [rad]."),
     _float_row("cos", "Cosine of x [rad]."),
     _float_row("tan", "Tangent of x [rad]."),
-    _float_row("asin", "Arc sine [rad]."),
-    _float_row("acos", "Arc cosine [rad]."),
+    _clamped_row("asin", "Arc sine [rad]; x below -1 counts as -1, above 1 as 1."),
+    _clamped_row("acos", "Arc cosine [rad]; x below -1 counts as -1, above 1 as 1."),
     _float_row("atan", "Arc tangent [rad]."),
     _float_row("atan2", "Angle of the point (x, y) [rad].", "y x"),
     _float_row("sinh", "Hyperbolic sine."),

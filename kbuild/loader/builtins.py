@@ -116,6 +116,11 @@ def _ieee(function: Callable[..., float], pole: float | None = None) -> Callable
     return apply
 
 
+def _clamped(x: float) -> float:
+    """Cut to -1 … 1; a NaN stays."""
+    return x if x != x else min(max(x, -1.0), 1.0)
+
+
 def _sinh(x: float) -> float:
     return math.copysign(_ieee(math.sinh)(abs(x)), x)
 
@@ -173,8 +178,8 @@ _HOST: dict[str, Callable[..., Any]] = {
     "sub": operator.sub,
     "unot": operator.not_,
     "abs": _elementwise(abs),
-    "acos": _ieee(math.acos),
-    "asin": _ieee(math.asin),
+    "acos": lambda x: math.acos(_clamped(x)),
+    "asin": lambda x: math.asin(_clamped(x)),
     "atan": math.atan,
     "atan2": math.atan2,
     "cbrt": lambda x: math.copysign(abs(x) ** (1.0 / 3.0), x),

@@ -199,6 +199,11 @@ def _guarded(function: Callable[..., float]) -> Callable[..., float]:
     return apply
 
 
+def _clamped(a: float) -> float:
+    """Cut to -1 … 1; a NaN stays."""
+    return a if a != a else min(max(a, -1.0), 1.0)
+
+
 def _logarithm(function: Callable[[float], float]) -> Callable[[float], float]:
     return lambda a: -math.inf if a == 0.0 else _guarded(function)(a)
 
@@ -264,8 +269,8 @@ APPROXIMATE: dict[str, Callable[..., float]] = {
     "sin": _guarded(math.sin),
     "cos": _guarded(math.cos),
     "tan": _guarded(math.tan),
-    "asin": _guarded(math.asin),
-    "acos": _guarded(math.acos),
+    "asin": lambda a: math.asin(_clamped(a)),
+    "acos": lambda a: math.acos(_clamped(a)),
     "atan": math.atan,
     "atan2": math.atan2,
     "sinh": _guarded(math.sinh),

@@ -48,6 +48,10 @@ def guarded(function, at_zero=math.nan, overflow=math.inf):
     return apply
 
 
+def clamped(x):
+    return x if x != x else min(max(x, -1.0), 1.0)
+
+
 def hyperbolic_sine(x):
     try:
         return math.sinh(x)
@@ -100,8 +104,8 @@ FUNCTIONS = {
     "sin": (guarded(math.sin), 2, 3),
     "cos": (guarded(math.cos), 2, 3),
     "tan": (guarded(math.tan), 4, 3),
-    "asin": (guarded(math.asin), 4, 3),
-    "acos": (guarded(math.acos), 3, 3),
+    "asin": (lambda x: math.asin(clamped(x)), 4, 3),
+    "acos": (lambda x: math.acos(clamped(x)), 3, 3),
     "atan": (math.atan, 2, 3),
     "atan2": (math.atan2, 3, 3),
     "sinh": (hyperbolic_sine, 3, 3),

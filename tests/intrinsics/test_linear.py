@@ -287,6 +287,20 @@ def test_bits_of_every_width(body: Body, kind: str) -> None:
     assert cells.tolist() == wanted * 2
 
 
+@pytest.mark.parametrize("kind", ["float", "kb.float64", "kb.float16"])
+def test_arc_functions_cut_their_argument(body: Body, kind: str) -> None:
+    dtype = {"float": np.float32, "kb.float64": np.float64, "kb.float16": np.float16}[kind]
+    run = body(
+        f"x: kb.array(dtype={kind}), out: kb.array2d(dtype={kind})",
+        "out[i, 0] = kb.acos(x[i])\nout[i, 1] = kb.asin(x[i])",
+    )
+    x = np.array([-7.0, -1.0, -0.5, 1.0, 1.25, math.inf, math.nan], dtype)
+    out = zeros(len(x), 2, kind=dtype)
+    run(len(x), x, out, tolerance=1e-3 if kind == "kb.float16" else 1e-5)
+    cut = np.clip(x.astype(np.float64), -1.0, 1.0)
+    np.testing.assert_allclose(out, np.stack([np.arccos(cut), np.arcsin(cut)], axis=1), rtol=2e-3, atol=2e-3)
+
+
 def test_bits_of_vectors_are_atomic_too(tmp_path: Path) -> None:
     run = BothWays(
         tmp_path,
