@@ -37,6 +37,8 @@ _FAMILIES: dict[str, str] = {
     "marching cubes": "MarchingCubes",
     "native snippets": "func_grad func_native func_replay",
     "multibody helpers": "spatial_jacobian spatial_mass",
+    "bit casts": "cast",
+    "approximate inverses": "inverse_approx",
     "debugging": "breakpoint expect_eq expect_near expect_neq",
 }
 

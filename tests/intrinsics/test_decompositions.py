@@ -9,6 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from kbuild.errors import CompileError
 from tests.helpers.both_ways import BothWays
 
 TEXT = {
@@ -83,7 +84,7 @@ def check_svd(name: str, suffix: str, a: np.ndarray) -> None:
         assert np.sign(s[-1]) == np.sign(np.linalg.det(a))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(SUFFIX, matrices3)
 @example("f", np.zeros((3, 3)))
 @example("d", np.eye(3))
@@ -97,7 +98,7 @@ def test_svd3(suffix: str, a: np.ndarray) -> None:
     check_svd("svd3", suffix, a)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(SUFFIX, matrices2)
 @example("f", np.zeros((2, 2)))
 @example("d", np.ones((2, 2)))
@@ -113,7 +114,7 @@ def test_singular_values_of_any_size(factor: float) -> None:
     assert np.abs(u @ np.diag(s / factor) @ v.T - a).max() < 1e-5
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(SUFFIX, matrices3)
 @example("f", np.zeros((3, 3)))
 @example("d", np.eye(3))
@@ -128,7 +129,7 @@ def test_eig3(suffix: str, m: np.ndarray) -> None:
     assert np.abs(np.sort(d) - np.linalg.eigvalsh(a)).max() < bound
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(SUFFIX, matrices3)
 @example("f", np.zeros((3, 3)))
 @example("d", -np.eye(3))
@@ -142,8 +143,6 @@ def test_qr3(suffix: str, a: np.ndarray) -> None:
 
 
 def test_results_need_variables(tmp_path: Path) -> None:
-    from kbuild.errors import CompileError
-
     text = """
     @kb.kernel
     def one(a: kb.array(dtype=kb.mat33), d: kb.array(dtype=kb.vec3)):
