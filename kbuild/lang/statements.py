@@ -20,20 +20,17 @@ from kbuild.loader.types import Kernel, abi_type
 def assign(ctx: Context, node: ast.stmt) -> None:
     """`x = …`, `a, b = …`, `a[i] = …`, `x = y = …`."""
     assert isinstance(node, ast.Assign)
-    count = _targets(node.targets[0])
-    value = _thread_index(ctx, node.value, count) or ctx.expr(node.value)
+    value = _thread_index(ctx, node.value, node.targets[0]) or ctx.expr(node.value)
     if len(node.targets) > 1 and not isinstance(value, (Pack, Untyped)):
         value = ctx.temporary(ctx.typed(value, node.value))
     for target in node.targets:
         store(ctx, target, value, node)
 
 
-def _targets(target: ast.expr) -> int:
-    return len(target.elts) if isinstance(target, (ast.Tuple, ast.List)) else 1
-
-
-def _thread_index(ctx: Context, value: ast.expr, count: int) -> Operand | None:
+def _thread_index(ctx: Context, value: ast.expr, target: ast.expr) -> Operand | None:
     """`tid()` gives as many coordinates as are asked for."""
+    is_tuple = isinstance(target, (ast.Tuple, ast.List))
+    count = len(target.elts) if isinstance(target, (ast.Tuple, ast.List)) else 1
     if not isinstance(value, ast.Call) or value.args or value.keywords or not ctx.scope.is_outer(value.func):
         return None
     callee = outer(ctx, value.func)
@@ -43,7 +40,7 @@ def _thread_index(ctx: Context, value: ast.expr, count: int) -> Operand | None:
         ctx.refuse("KB161", f"tid() has one to four results, not {count}", value)
     span = ctx.span(value)
     axes = tuple(nodes.ThreadIndex(axis, count, INT32, span) for axis in range(count))
-    return axes[0] if count == 1 else Pack(axes, span)
+    return Pack(axes, span) if is_tuple else axes[0]
 
 
 def store(ctx: Context, target: ast.expr, value: Operand, node: ast.AST) -> None:

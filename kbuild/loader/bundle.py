@@ -88,6 +88,9 @@ class Bundle:
             tables = cubin.read(data)
         except cubin.CubinError as error:
             raise BundleError("the cubin of %s for %s: %s" % (row["unit"], row["target"], error)) from None
+        if tables.arch != row["arch"]:
+            message = "the cubin of %s for %s is code for %s, and the manifest says %s"
+            raise BundleError(message % (row["unit"], row["target"], tables.arch, row["arch"]))
         for index in row["kernels"]:
             kernel = self.manifest["kernels"][index]
             found = tables.kernels.get(kernel["entry"])

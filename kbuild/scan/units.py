@@ -164,7 +164,10 @@ def _unit_key(members: Sequence[Found], request: Request) -> str:
 def fingerprint() -> str:
     """Digest of the part of kbuild that turns source into CUDA C."""
     root = Path(__file__).parents[1]
-    files = [root / "loader" / name for name in ("abi.py", "builtins.py", "identity.py", "layout.py", "types.py", "values.py")]
+    files = [
+        root / "loader" / name
+        for name in ("abi.py", "builtins.py", "identity.py", "layout.py", "types.py", "values.py")
+    ]
     for room in ("ir", "intrinsics", "lang", "codegen", "scan"):
         files += sorted((root / room).glob("*.py"))
     digest = hashlib.sha256()

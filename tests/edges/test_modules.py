@@ -33,7 +33,7 @@ HARMLESS = {
     "replaces json's functions": "import json; f = json.dumps; json.dumps = lambda v, **o: f(v, **{**o, 'indent': 1})",
     "sets a locale": "import locale; locale.setlocale(locale.LC_ALL, 'C')",
     "leaves warnings as errors": "import warnings; warnings.simplefilter('error')",
-    "sets hooks": "import sys; sys.excepthook = sys.displayhook = None; sys.settrace(lambda *a: None)",
+    "sets hooks": "import sys; sys.excepthook = sys.displayhook = print; sys.settrace(lambda *a: None)",
     "collects no garbage": "import gc; gc.disable(); gc.freeze()",
     "changes the umask": "import os; os.umask(0o777)",
     "installs an import hook that refuses everything": """
