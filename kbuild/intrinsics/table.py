@@ -8,7 +8,7 @@ from kbuild.intrinsics.row import Row
 ROWS: dict[str, Row] = {row.name: row for row in (*scalar.ROWS, *atomic.ROWS)}
 
 # Names that the front end turns into IR by itself: their arguments are not plain values, or a node says what they mean.
-SPECIAL_FORMS = frozenset({"cw_div", "cw_mul", "fma", "tid", "where"})
+SPECIAL_FORMS = frozenset({"cw_div", "cw_mul", "fma", "static", "tid", "where"})
 
 
 def has_effects(name: str) -> bool:

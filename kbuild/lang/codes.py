@@ -33,4 +33,8 @@ CODES: dict[str, str] = {
     "KB160": "tid() with different numbers of results in one kernel",
     "KB161": "tid() used as something else than its one to four results",
     "KB170": "an atomic operation on something that is not an element of an array",
+    "KB180": "a static() expression that fails",
+    "KB181": "a static() expression that reads a variable of the kernel",
+    "KB182": "a loop that must be unrolled and cannot",
+    "KB183": "`break` or `continue` of an unrolled loop",
 }
