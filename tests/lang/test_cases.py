@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from kbuild.errors import Diagnostic
 from kbuild.codes import CODES
+from kbuild.errors import Diagnostic
 from tests.helpers import kernels
 
 CASES = sorted((Path(__file__).parent / "cases").glob("*.py"))
