@@ -4,6 +4,7 @@
     modules = ["robosim.kernels", "robosim.vision.*"]     # where the kernels are
     targets = ["jetson-orin-jp6", "sm_90", "sm_120"]      # the GPUs to build for
     exclude = ["robosim.vision.experiments.*"]            # modules to leave out
+    instances = ["robosim.instances:build"]               # functions that call the factories of kernels
     mock-imports = ["torch"]                              # not installed while building, and not needed
     source = ["src"]                                      # where the packages are, if it cannot be told
     fmad = true                                           # fuse a * b + c
@@ -32,6 +33,7 @@ OPTIONS = (
     "modules",
     "targets",
     "exclude",
+    "instances",
     "mock-imports",
     "source",
     "fmad",
@@ -56,6 +58,7 @@ class BuildConfig:
     targets: tuple[targets.Target, ...]
     source_roots: tuple[Path, ...]
     exclude: tuple[str, ...] = ()
+    instances: tuple[str, ...] = ()
     mock_imports: tuple[str, ...] = ()
     fmad: bool = True
     lineinfo: bool = False
@@ -123,6 +126,7 @@ def _toml() -> Any:
 
 
 _NAME = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
+_FUNCTION = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*")
 _PATTERN = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*(\.\*)?")
 
 
@@ -149,6 +153,7 @@ class _Reader:
             targets=self.targets(),
             source_roots=self.source_roots(modules),
             exclude=self.names("exclude", _PATTERN, "a module or a pattern like 'robosim.vision.*'"),
+            instances=self.one_or_more("instances", _FUNCTION, "a function like 'robosim.instances:build'"),
             mock_imports=self.names("mock-imports", _NAME, "a module like 'torch'"),
             fmad=self.flag("fmad", True),
             lineinfo=self.flag("line-info", False),
@@ -190,6 +195,12 @@ class _Reader:
             if not pattern.fullmatch(value):
                 self.fail(f"{key}[{index}]", f"is {value!r}, but wants {wanted}", _repaired(value))
         return values
+
+    def one_or_more(self, key: str, pattern: re.Pattern[str], wanted: str) -> tuple[str, ...]:
+        """A list of names, or a single one."""
+        if isinstance(self.table.get(key), str):
+            self.table = {**self.table, key: [self.table[key]]}
+        return self.names(key, pattern, wanted)
 
     def folders(self, key: str, is_right: Callable[[Path], bool], wanted: str) -> tuple[Path, ...]:
         paths = [(self.root / value).resolve() for value in self.strings(key)]

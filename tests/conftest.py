@@ -1,6 +1,11 @@
 """Settings of every test run. Python 3.8, since `make test-gpu` runs it on old machines, where little is installed."""
 
+import signal
 from importlib.util import find_spec
+
+# A job that a shell started in the background ignores Ctrl-C, and its children inherit that: those of tests must not.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_terminal_summary(terminalreporter):

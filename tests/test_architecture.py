@@ -27,11 +27,12 @@ PASSES = {"ir", "intrinsics", "targets", "errors"}
 # `sim`: what a kernel's self-test expects is computed where its IR is.
 SCAN = {"lang", "autodiff", "audit", "codegen", "sim", "ir", "intrinsics", "config", "targets", "loader", "errors"}
 PIPELINE = SCAN | {"scan", "nvrtc", "bundle", "_version"}
-EVERYTHING = PIPELINE | {"pipeline", "jit", "warp"}
+EVERYTHING = PIPELINE | {"pipeline", "jit", "warp", "codes"}
 
 ROOMS: dict[str, set[str]] = {
     "": {"errors", "loader", "jit", "_version"},  # kbuild/__init__.py: the public names, lazily
     "_version": set(),
+    "codes": set(),
     "errors": set(),
     "loader": set(),
     "targets": {"errors"},

@@ -27,6 +27,7 @@ COMMANDS = {
     "inspect": "show what a bundle holds",
     "verify": "check a bundle for damage and for lies",
     "targets": "list the GPUs that can be built for",
+    "explain": "say what a diagnostic code means",
     "doctor": "look over this machine, and a project's targets",
 }
 

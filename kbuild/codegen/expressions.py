@@ -16,6 +16,7 @@ from kbuild.ir.types import (
     BOOL,
     FLOAT16,
     FLOAT32,
+    Array,
     Matrix,
     Scalar,
     Type,
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
         def integer(self, op: str, type: Scalar) -> str: ...
         def elementwise(self, title: str, type: Vector | Matrix, kinds: str, value: helpers.Element) -> str: ...
         def rounding(self, source: Scalar, target: Scalar) -> str: ...
+        def view(self, ndim: int, count: int) -> str: ...
         def atomic(self, name: str, type: Scalar, sum_of: str) -> str: ...
         def function(self, function: Function, thread: str) -> str: ...
 
@@ -66,6 +68,11 @@ class ExpressionEmitter:
                 return f"{self.text(base)}.{field_name(field)}"
             case nodes.Extent(array, axis):
                 return f"{self.text(array)}.shape[{axis}]"
+            case nodes.View(array, indices, type):
+                self.unit.type_name(type)
+                assert isinstance(array.type, Array)
+                name = self.unit.view(array.type.ndim, len(indices))
+                return f"{name}({', '.join(map(self.text, (array, *indices)))})"
             case nodes.ThreadIndex(axis, ndim):
                 return "kb_tid" if ndim == 1 else f"kb_tid.axis[{axis}]"
             case nodes.Unary(op, operand, type):

@@ -140,6 +140,17 @@ template <class T> struct kb_array{ndim} {{
 """
 
 
+def view(ndim: int, count: int) -> str:
+    """`kb_view(array, i, …)`: the array at `count` leading indices."""
+    indices = ", ".join(f"long long i{axis}" for axis in range(count))
+    offset = " + ".join(f"i{axis} * a.stride[{axis}]" for axis in range(count))
+    left = range(count, ndim)
+    shape, stride = (", ".join(f"a.{what}[{axis}]" for axis in left) for what in ("shape", "stride"))
+    result = f"kb_array{ndim - count}<T>"
+    body = f"return {result}{{a.data + ({offset}), {{{shape}}}, {{{stride}}}}};"
+    return f"template <class T> {INLINE} {result} kb_view(kb_array{ndim}<T> a, {indices}) {{ {body} }}\n"
+
+
 def launch(ndim: int) -> str:
     """The launch header (see `loader.geometry`) and the thread's coordinates in it."""
     if ndim == 1:

@@ -132,6 +132,11 @@ class UnitEmitter:
         self.parts.setdefault(("atomic", name, type.spelling), atomics.function(name, type, sum_of))
         return f"kb_{name}"
 
+    def view(self, ndim: int, count: int) -> str:
+        """The helper that fixes leading indices of an array; the type it gives is known before."""
+        self.parts.setdefault(("view", str(ndim), str(count)), helpers.view(ndim, count))
+        return "kb_view"
+
     def launch(self, ndim: int) -> None:
         """The launch header of kernels with this many coordinates."""
         self.parts.setdefault(("launch", str(ndim)), helpers.launch(ndim))

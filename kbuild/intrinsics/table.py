@@ -10,7 +10,7 @@ ROWS: dict[str, Row] = {row.name: row for row in (*scalar.ROWS, *atomic.ROWS)}
 # Names that the front end turns into IR by itself: their arguments are not plain values, or a node says what they mean.
 _FORMS = """
 add bit_and bit_or bit_xor cw_div cw_mul diag div floordiv fma identity invert lshift mod mul neg outer pos rshift
-select skew sub tid unot where
+select skew static sub tid unot where
 """
 SPECIAL_FORMS = frozenset(_FORMS.split())
 

@@ -5,9 +5,9 @@
     stmt     = Assign(place, expr) | Evaluate(expr) | If(expr, stmt*, stmt*) | While(expr, stmt*)
              | For(symbol, start, stop, step, stmt*) | Break | Continue | Return(expr?)
     place    = Read(symbol) | Index(array, expr*) | Component(place, expr*) | Member(place, field)
-    expr     = Const | place | Extent(array, axis) | ThreadIndex(axis, ndim) | Unary | Binary | Compare | Logical
-             | Select(condition, expr, expr) | Convert(expr) | Fma(a, b, c) | Build(expr*) | Item(expr, n)
-             | Call(function, expr*) | Intrinsic(name, expr*)
+    expr     = Const | place | Extent(array, axis) | View(array, expr*) | ThreadIndex(axis, ndim) | Unary | Binary
+             | Compare | Logical | Select(condition, expr, expr) | Convert(expr) | Fma(a, b, c) | Build(expr*)
+             | Item(expr, n) | Call(function, expr*) | Intrinsic(name, expr*)
 
 Meaning, where the names leave a choice:
 - Symbols have identity, two of one name are two variables. Every variable is zero until assigned.
@@ -102,6 +102,16 @@ class Extent:
 
     array: Expr
     axis: int
+    type: Type
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """The array that is left of an array at fewer indices than it has dimensions: the leading ones are fixed."""
+
+    array: Expr
+    indices: tuple[Expr, ...]
     type: Type
     span: Span | None = None
 
@@ -301,6 +311,7 @@ Expr: TypeAlias = (
     | Component
     | Member
     | Extent
+    | View
     | ThreadIndex
     | Unary
     | Binary

@@ -109,7 +109,7 @@ def _expr(expr: Expr, names: _Names) -> str:
             return f"{type}({value!r})"
         case nodes.Read(symbol):
             return names[symbol]
-        case nodes.Index(base, indices) | nodes.Component(base, indices):
+        case nodes.Index(base, indices) | nodes.View(base, indices) | nodes.Component(base, indices):
             return f"{show(base)}[{many(indices)}]"
         case nodes.Member(base, field):
             return f"{show(base)}.{field}"

@@ -154,6 +154,11 @@ class _Verifier:
             case nodes.Extent(array, axis, type):
                 inside = isinstance(array.type, Array) and 0 <= axis < array.type.ndim
                 self.require(inside and type == INT32, expr, "extent")
+            case nodes.View(array, indices, type):
+                left = array.type.ndim - len(indices) if isinstance(array.type, Array) else 0
+                same = isinstance(array.type, Array) and left > 0 and type == Array(array.type.element, left)
+                self.require(same and len(indices) > 0, expr, "view")
+                self.require(all(is_integer(i.type) for i in indices), expr, "index is no integer")
             case nodes.ThreadIndex(axis, ndim, type):
                 self.require(0 <= axis < ndim <= 4 and type == INT32, expr, "thread index")
             case nodes.Unary(op, operand, type):

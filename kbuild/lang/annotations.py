@@ -8,6 +8,7 @@ from typing import Any
 
 from kbuild.errors import Diagnostic, Span
 from kbuild.ir.types import Type
+from kbuild.lang.scope import is_filled
 from kbuild.lang.source import Definition, SourceFile
 from kbuild.loader.types import abi_type
 
@@ -21,18 +22,10 @@ def annotation_value(function: FunctionType, name: str) -> Any:
         closure = {
             free: cell.cell_contents
             for free, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
-            if _is_filled(cell)
+            if is_filled(cell)
         }
         return eval(annotation, function.__globals__, closure)  # the annotation is the user's own code
     return annotation
-
-
-def _is_filled(cell: Any) -> bool:
-    try:
-        _ = cell.cell_contents
-    except ValueError:
-        return False
-    return True
 
 
 def parameters_of(definition: Definition) -> list[ast.arg]:

@@ -31,6 +31,7 @@ def call(ctx: Context, name: str, node: ast.Call) -> Operand:
     indices, operands = rest[: len(rest) - values], rest[len(rest) - values :]
     subscript = ast.copy_location(ast.Subscript(node.args[0], node.args[1], ast.Load()), node)
     place = places.element(ctx, array, indices, subscript)
+    places.refuse_view(ctx, place, node)
     assert isinstance(place, nodes.Index)
     typed = [ctx.coerce(o, place.type, node, f"the value of kb.{name}") for o in operands]
     return apply(ctx, name, place, typed, node)

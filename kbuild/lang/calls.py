@@ -28,7 +28,7 @@ from kbuild.ir.types import (
     is_composite,
     is_number,
 )
-from kbuild.lang import atomics, forms, inout, operators
+from kbuild.lang import atomics, forms, inout, operators, static
 from kbuild.lang.context import Context
 from kbuild.lang.effects import changes_memory
 from kbuild.lang.expressions import captured_operand, outer
@@ -45,6 +45,8 @@ def call(ctx: Context, node: ast.expr) -> Operand:
     """Any call."""
     assert isinstance(node, ast.Call)
     callee = _callee(ctx, node)
+    if isinstance(callee, Builtin) and callee.name == "static":
+        return static.evaluate(ctx, node)
     if isinstance(callee, Builtin) and callee.name in atomics.NAMES:
         return atomics.call(ctx, callee.name, node)
     if isinstance(callee, Builtin) and callee.name in STATEFUL:

@@ -52,11 +52,13 @@ class Context:
     expressions: Mapping[type[ast.expr], ExpressionHandler]
     statements: Mapping[type[ast.stmt], StatementHandler]
     symbols: dict[str, Symbol] = field(default_factory=dict)
+    constants: dict[str, int] = field(default_factory=dict)
     poisoned: set[str] = field(default_factory=set)
     parameters: set[Symbol] = field(default_factory=set)
     block: list[Stmt] = field(default_factory=list)
     result: Type | None = None
     loop_depth: int = 0
+    is_unrolled: bool = False
     temporaries: int = 0
     has_lost_return: bool = False
 

@@ -29,6 +29,8 @@ def constant(ctx: Context, node: ast.expr) -> Operand:
 
 def name(ctx: Context, node: ast.expr) -> Operand:
     assert isinstance(node, ast.Name)
+    if node.id in ctx.constants:
+        return Untyped(ctx.constants[node.id], ctx.span(node))
     symbol = ctx.symbols.get(node.id)
     if symbol is not None:
         return Read(symbol, symbol.type, ctx.span(node))
@@ -69,6 +71,8 @@ def captured_operand(ctx: Context, value: Any, node: ast.expr) -> Operand:
         kind = type(value)._kb_type_
         parts = tuple(Const(fit(item, kind.element), kind.element, span) for item in _flat(value))  # type: ignore[arg-type]
         return nodes.Build(parts, kind, span)
+    if type(value) is tuple:
+        return Pack(tuple(captured_operand(ctx, item, node) for item in value), span)
     return Static(value, span)
 
 
@@ -142,7 +146,7 @@ def logical(ctx: Context, node: ast.expr) -> Operand:
 
 def _logical(ctx: Context, op: str, values: list[ast.expr], node: ast.BoolOp) -> Expr:
     left = ctx.condition(values[0])
-    if len(values) == 1:
+    if len(values) == 1 or (isinstance(left, Const) and left.value == (op == "or")):
         return left
     with ctx.nested() as block:
         right = _logical(ctx, op, values[1:], node)
@@ -165,6 +169,8 @@ def conditional(ctx: Context, node: ast.expr) -> Operand:
     """`a if condition else b`."""
     assert isinstance(node, ast.IfExp)
     condition = ctx.condition(node.test)
+    if isinstance(condition, Const):
+        return ctx.expr(node.body if condition.value else node.orelse)
     with ctx.nested() as then_block:
         then = ctx.expr(node.body)
     with ctx.nested() as else_block:

@@ -8,6 +8,7 @@ import ast
 from kbuild.ir import nodes
 from kbuild.ir.nodes import Const, Expr, Read, Stmt, Symbol
 from kbuild.ir.types import BOOL, is_integer
+from kbuild.lang import static
 from kbuild.lang.context import Context
 from kbuild.lang.expressions import outer
 from kbuild.lang.operands import Operand, Silenced, Static, Untyped
@@ -24,6 +25,9 @@ def for_(ctx: Context, node: ast.stmt) -> None:
         _loop_body(ctx, node.body)
         raise Silenced
     target, (start, stop, step) = head
+    if static.mentions_in_static(ctx, node.body, target.id):
+        _unroll(ctx, node, target, (start, stop, step))
+        return
     counter = Symbol(target.id, start.type, ctx.span(target))
     if target.id not in ctx.symbols and _is_private(node, ctx.definition):
         ctx.symbols[target.id] = counter
@@ -33,6 +37,22 @@ def for_(ctx: Context, node: ast.stmt) -> None:
         first = _assigned_from(ctx, target, counter)
         body = (first, *_loop_body(ctx, node.body))
     ctx.emit(nodes.For(counter, start, stop, step, body, ctx.span(node)))
+
+
+def _unroll(ctx: Context, node: ast.For, target: ast.Name, bounds: tuple[Expr, Expr, Expr]) -> None:
+    """The body once for each value of the loop variable, which is a constant in it."""
+    if target.id in ctx.symbols or target.id in ctx.constants or not _is_private(node, ctx.definition):
+        text = f"static() in this loop needs {target.id!r}, which is also an ordinary variable"
+        ctx.refuse("KB182", text, target, "use a name of its own for the loop variable")
+    was_unrolled, ctx.is_unrolled = ctx.is_unrolled, True
+    try:
+        for value in static.constant_range(ctx, bounds, node.iter):
+            ctx.constants[target.id] = value
+            for statement in node.body:
+                ctx.statement(statement)
+    finally:
+        ctx.constants.pop(target.id, None)
+        ctx.is_unrolled = was_unrolled
 
 
 def _refuse_else(ctx: Context, node: ast.For | ast.While) -> None:
@@ -49,11 +69,13 @@ def _head(ctx: Context, node: ast.For) -> tuple[ast.Name, tuple[Expr, Expr, Expr
 
 
 def _loop_body(ctx: Context, statements: list[ast.stmt]) -> tuple[Stmt, ...]:
+    was_unrolled, ctx.is_unrolled = ctx.is_unrolled, False
     ctx.loop_depth += 1
     try:
         return ctx.body(statements)
     finally:
         ctx.loop_depth -= 1
+        ctx.is_unrolled = was_unrolled
 
 
 def _assigned_from(ctx: Context, target: ast.Name, counter: Symbol) -> Stmt:
@@ -138,9 +160,17 @@ def while_(ctx: Context, node: ast.stmt) -> None:
     ctx.emit(nodes.While(condition, body, span))
 
 
+def _refuse_in_unrolled(ctx: Context, node: ast.stmt) -> None:
+    if ctx.is_unrolled:
+        help = "put what follows into an `if`; the loop is unrolled because static() needs its variable"
+        ctx.refuse("KB183", "an unrolled loop cannot be left early", node, help)
+
+
 def break_(ctx: Context, node: ast.stmt) -> None:
+    _refuse_in_unrolled(ctx, node)
     ctx.emit(nodes.Break(ctx.span(node)))
 
 
 def continue_(ctx: Context, node: ast.stmt) -> None:
+    _refuse_in_unrolled(ctx, node)
     ctx.emit(nodes.Continue(ctx.span(node)))

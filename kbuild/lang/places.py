@@ -49,14 +49,16 @@ def _item(ctx: Context, base: Pack, indices: list[Operand], node: ast.Subscript)
 
 
 def _array_element(ctx: Context, array: Expr, type: Array, indices: list[Operand], node: ast.Subscript) -> Expr:
-    if len(indices) != type.ndim:
-        help = f"the array has {type.ndim} dimension(s): index every one of them"
+    if not 0 < len(indices) <= type.ndim:
+        help = f"the array has {type.ndim} dimension(s)"
         ctx.refuse("KB140", f"{len(indices)} index(es) for {type}", node, help)
     for operand in indices:
         if isinstance(operand, Untyped) and isinstance(operand.value, int) and operand.value < 0:
             help = "count from the end yourself: `a[a.shape[0] - 1]`"
             ctx.refuse("KB141", f"index {operand.value}: arrays in kernels are not indexed from the end", node, help)
     typed = tuple(_integer(ctx, operand, node) for operand in indices)
+    if len(typed) < type.ndim:
+        return nodes.View(array, typed, Array(type.element, type.ndim - len(typed)), ctx.span(node))
     return nodes.Index(array, typed, type.element, ctx.span(node))
 
 
@@ -124,6 +126,7 @@ def _array_attribute(ctx: Context, array: Expr, type: Array, node: ast.Attribute
 def target(ctx: Context, node: ast.expr) -> Expr:
     """A subscript or attribute as a place to assign to."""
     place = ctx.expr(node)
+    refuse_view(ctx, place, node)
     if isinstance(place, (nodes.Index, nodes.Component, nodes.Member)):
         root = root_of(place)
         if isinstance(root, nodes.Index):
@@ -132,6 +135,14 @@ def target(ctx: Context, node: ast.expr) -> Expr:
             refuse_parameter_field(ctx, place, node)
             return place
     ctx.refuse("KB143", "this cannot be assigned to", node, "assign to a variable, an array element, or a part of one")
+
+
+def refuse_view(ctx: Context, place: Operand, node: ast.AST) -> None:
+    """Where an element is wanted, an array at too few indices is none."""
+    if isinstance(place, nodes.View):
+        assert isinstance(place.array.type, Array)
+        help = f"the array has {place.array.type.ndim} dimensions: index every one of them"
+        ctx.refuse("KB140", f"{len(place.indices)} index(es) for {place.array.type}", node, help)
 
 
 def refuse_parameter_field(ctx: Context, place: Expr, node: ast.expr) -> None:

@@ -13,6 +13,8 @@ import hashlib
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 from kbuild.errors import Diagnostic
@@ -90,8 +92,19 @@ def _visit_value(captured: Captured, prefix: str, found: Reach) -> None:
         _capture(captured, prefix, found)
         if value not in found.functions:
             _visit(value, f"{prefix}{captured.path}/", found)
+    elif isinstance(value, FunctionType):
+        _note_host_function(value, found)
     elif captured.path is not None:
         _capture(captured, prefix, found)
+
+
+def _note_host_function(function: FunctionType, found: Reach) -> None:
+    """A Python function, which `static` may call: whatever its file holds may change what it returns."""
+    try:
+        content = Path(function.__code__.co_filename).read_bytes()
+    except OSError:
+        content = b""
+    found.parts.append(["host", function.__qualname__, hashlib.sha256(content).hexdigest()])
 
 
 def _capture(captured: Captured, prefix: str, found: Reach) -> None:

@@ -40,7 +40,8 @@ class Scope:
         self.function = function
         self.locals = frozenset(_locals(definition))
 
-    def root(self, node: ast.expr) -> str | None:
+    @staticmethod
+    def root(node: ast.expr) -> str | None:
         """The name at the bottom of `a.b.c`, or None for anything else."""
         while isinstance(node, ast.Attribute):
             node = node.value
@@ -65,6 +66,11 @@ class Scope:
         is_ours = isinstance(base.value, ModuleType) and base.value.__name__.partition(".")[0] == "kbuild"
         return Captured(value, None if is_ours or base.path is None else f"{base.path}.{node.attr}")
 
+    def visible(self) -> dict[str, Any]:
+        """Everything that Python code in the function's place would see, but for its own variables."""
+        cells = zip(self.function.__code__.co_freevars, self.function.__closure__ or (), strict=True)
+        return {**self.function.__globals__, **{name: cell.cell_contents for name, cell in cells if is_filled(cell)}}
+
     def _look_up(self, name: str) -> Captured:
         function = self.function
         if name in function.__code__.co_freevars:
@@ -78,6 +84,15 @@ class Scope:
         if hasattr(builtins, name):
             return Captured(getattr(builtins, name), None)
         raise UnresolvedName(name, [*function.__globals__, *function.__code__.co_freevars, *self.locals])
+
+
+def is_filled(cell: Any) -> bool:
+    """The closure variable has a value yet."""
+    try:
+        _ = cell.cell_contents
+    except ValueError:
+        return False
+    return True
 
 
 def _locals(definition: Definition) -> Iterator[str]:

@@ -9,7 +9,7 @@ from kbuild.ir import nodes
 from kbuild.ir.nodes import Expr, Read, Symbol
 from kbuild.ir.traverse import root_of, walk
 from kbuild.ir.types import INT32, VOID, Tuple, Type, element_of, is_integer, is_number
-from kbuild.lang import atomics, loops, operators, places
+from kbuild.lang import atomics, loops, operators, places, static
 from kbuild.lang.context import Context, StatementHandler
 from kbuild.lang.expressions import outer
 from kbuild.lang.operands import Operand, Pack, Silenced, Static, Untyped, describe
@@ -186,6 +186,10 @@ def if_(ctx: Context, node: ast.stmt) -> None:
     condition = ctx.attempt(lambda: ctx.condition(node.test))
     if condition is None:
         ctx.poison(node.test)
+    elif isinstance(condition, nodes.Const) and static.decides(ctx, node.test):
+        for statement in node.body if condition.value else node.orelse:
+            ctx.statement(statement)
+        return
     then = ctx.body(node.body)
     otherwise = ctx.body(node.orelse)
     if condition is None:

@@ -220,6 +220,7 @@ _HOST: dict[str, Callable[..., Any]] = {
     "sin": _ieee(math.sin),
     "sinh": _sinh,
     "sqrt": _ieee(math.sqrt),
+    "static": lambda value: value,
     "step": lambda x: 1.0 if x < 0.0 else 0.0,
     "tan": _ieee(math.tan),
     "tanh": math.tanh,

@@ -123,8 +123,12 @@ def encode(value: Any) -> list[Any]:
         return ["int", hex(value)]
     if kind is float:
         return ["float", struct.pack(">d", value).hex()]
-    if kind is tuple:
-        return ["tuple", [encode(item) for item in value]]
+    if kind is tuple or kind is list:
+        return [kind.__name__, [encode(item) for item in value]]
+    if kind is dict:
+        return ["dict", [[encode(key), encode(item)] for key, item in value.items()]]
+    if kind is set or kind is frozenset:
+        return [kind.__name__, sorted(([encode(item) for item in value]), key=ascii)]
     enum = sys.modules.get("enum")
     if enum is not None and isinstance(value, enum.Enum):
         return ["enum", _qualified(kind), value.name, encode(value.value)]

@@ -184,6 +184,7 @@ def _request(config: BuildConfig, selection: Selection, *, per_kernel: bool) -> 
         config.lineinfo,
         per_kernel,
         config.selftest,
+        list(config.instances),
     )
 
 

@@ -81,7 +81,9 @@ class _Session:
     def scan(self) -> Scanned:
         report = Report()
         request = self.request
-        kernels, faults = import_kernels(request.modules, request.roots, request.mock_imports, self.importing)
+        kernels, faults = import_kernels(
+            request.modules, request.instances, request.roots, request.mock_imports, self.importing
+        )
         for fault in faults:
             report.add(fault)
         return deeply(lambda: self._scanned(kernels, report))

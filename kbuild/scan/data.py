@@ -22,6 +22,7 @@ class Request:
     lineinfo: bool
     per_kernel: bool
     selftest: bool = False
+    instances: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)

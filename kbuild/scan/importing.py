@@ -18,9 +18,13 @@ from kbuild.loader import types as runtime
 
 
 def import_kernels(
-    modules: Sequence[str], roots: Sequence[str], mocks: Sequence[str], importing: Callable[[str], None]
+    modules: Sequence[str],
+    instances: Sequence[str],
+    roots: Sequence[str],
+    mocks: Sequence[str],
+    importing: Callable[[str], None],
 ) -> tuple[list[runtime.Kernel], list[Diagnostic]]:
-    """Every kernel that importing the modules declares, wherever it is declared, and what failed.
+    """Every kernel that importing the modules and calling `instances` declares, wherever, and what failed.
 
     `importing(name)` is told of each module first: a module may end the process.
     """
@@ -35,7 +39,25 @@ def import_kernels(
             importlib.import_module(name)
         except BaseException as error:  # SystemExit and KeyboardInterrupt of a module's own too
             faults.append(_import_fault(name, error))
+    for name in instances if not faults else ():
+        importing(name)
+        try:
+            _call(name)
+        except BaseException as error:
+            faults.append(_instances_fault(name, error))
     return declared, faults
+
+
+def _call(name: str) -> None:
+    """Calls `package.module:function`, which calls the factories of kernels."""
+    module, _, function = name.partition(":")
+    getattr(importlib.import_module(module), function)()
+
+
+def _instances_fault(name: str, error: BaseException) -> Diagnostic:
+    what = "".join(traceback.format_exception_only(type(error), error)).strip().splitlines()[-1]
+    help = "it is called while building, without arguments, and calls the factories whose kernels the bundle shall hold"
+    return Diagnostic("KB210", f"instances: {name} fails: {what}", _place(error), help=help)
 
 
 def _import_fault(name: str, error: BaseException) -> Diagnostic:

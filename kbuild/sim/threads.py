@@ -173,6 +173,8 @@ class _Machine:
                 return self.load(expr, frame)
             case nodes.Extent(array, axis):
                 return self.value(array, frame).shape[axis]
+            case nodes.View(array, indices):
+                return self.value(array, frame).view([self.value(i, frame) for i in indices])
             case nodes.ThreadIndex(axis, ndim):
                 return self.thread if ndim == 1 else self.coordinates[axis]
             case nodes.Select(condition, then, otherwise):

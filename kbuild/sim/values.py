@@ -48,15 +48,22 @@ class Memory:
     written_by: dict[Path, int] = field(default_factory=dict)
     read_by: dict[Path, int] = field(default_factory=dict)
     atomic_by: dict[Path, int] = field(default_factory=dict)
+    base: int = 0
 
     def offset(self, indices: list[int]) -> int:
         """The position of an element. Raises OutOfBounds."""
         position = 0
-        for axis, (index, extent) in enumerate(zip(indices, self.shape, strict=True)):
+        for axis, (index, extent) in enumerate(zip(indices, self.shape, strict=False)):
             if not 0 <= index < extent:
                 raise OutOfBounds(f"index {index} on axis {axis} of an array of shape {self.shape}")
             position = position * extent + index
-        return position
+        return self.base + position * size_of(self.shape[len(indices) :])
+
+    def view(self, indices: list[int]) -> Memory:
+        """The array left at fewer indices than dimensions; memory and notes are shared. Raises OutOfBounds."""
+        rest = self.shape[len(indices) :]
+        books = self.written_by, self.read_by, self.atomic_by
+        return Memory(self.element, rest, self.data, *books, self.offset(indices))
 
     def note(self, kind: str, path: Path, thread: int) -> None:
         """Records an access to an element. Raises Conflict when another thread's makes its result depend on order.

@@ -961,3 +961,32 @@ def test_captured_values(compiled: Any) -> None:
     run(1, out, whole)
     assert out.tolist() == [math.pi, 1 / 3, float(np.float32(1 / 3)), 5.0, 3.0]
     assert whole.tolist() == [2**40 + 1, 21, 1, 3, 33, -3, -1]
+
+
+def test_views(compiled: Any) -> None:
+    run = compiled("""
+        @kb.func
+        def total(row: kb.array(dtype=int)):
+            result = 0
+            for i in range(row.shape[0]):
+                result += row[i]
+            return result
+
+        @kb.kernel
+        def views(a: kb.array3d(dtype=int), out: kb.array(dtype=int)):
+            i = kb.tid()
+            out[i] = total(a[i, 1]) + a[i][0][2]
+            plane = a[i]
+            row = plane[0]
+            row[0] = 100 + i
+            row[1] += 5
+    """)
+    whole = np.arange(60, dtype=np.int32).reshape(2, 5, 6)
+    a, out = whole[:, 1:4:2, ::2], zeros(2)  # strides of their own on every axis
+    expected = [int(a[i, 1].sum() + a[i, 0, 2]) for i in range(2)]
+    before = whole.copy()
+    run(2, a, out)
+    assert out.tolist() == expected
+    before[0, 1, 0], before[1, 1, 0] = 100, 101
+    before[:, 1, 2] += 5
+    assert (whole == before).all()

@@ -143,7 +143,7 @@ def test_type_names_of_python_and_of_kbuild_are_different_values_of_one_meaning(
 
 
 @pytest.mark.parametrize(
-    "value", [[1], {"a": 1}, {1}, object(), SimpleNamespace(), 1j, b"x", math.sin, SimpleNamespace, (1, [2])]
+    "value", [object(), SimpleNamespace(), 1j, b"x", math.sin, SimpleNamespace, (1, [object()]), {"a": object()}]
 )
 def test_what_cannot_be_captured(value: Any) -> None:
     with pytest.raises(CaptureError, match="cannot be captured"):

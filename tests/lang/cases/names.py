@@ -13,7 +13,7 @@ WEIGHT = 0.5
 
 class Config:
     scale = 1.0
-    table = (1.0, 2.0)
+    table = [1.0, 2.0]
 
 
 @kb.func

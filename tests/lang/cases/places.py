@@ -23,7 +23,7 @@ def index_counts(a: kb.array(dtype=float), b: kb.array2d(dtype=float), v: kb.vec
     a[0] = x + y + z + w
     a[v] = 1.0  # E: KB140 an index must be an integer, not vec3
     a[n > 1] = 1.0  # E: KB140 an index must be an integer, not bool
-    b[0][1] = 1.0  # E: KB140 1 index(es) for array2
+    b[0][1] = 1.0
     a[()] = 1.0  # E: KB140 0 index(es)
 
 

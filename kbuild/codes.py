@@ -1,0 +1,296 @@
+"""Every diagnostic code: what it says, why it is so, and for the language a wrong and a right example.
+
+`python -m kbuild explain KB103` prints an entry. Codes are never reused. The examples are tested: the wrong one gives
+its code, the right one none.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Code(NamedTuple):
+    """`wrong` and `right` are modules after `import kbuild as kb`; empty where there is no example."""
+
+    title: str
+    why: str
+    wrong: str = ""
+    right: str = ""
+
+
+def _kernel(*lines: str, parameters: str = "a: kb.array(dtype=float), n: int") -> str:
+    """A kernel with this body."""
+    body = "\n".join(f"    {line}" for line in lines)
+    return f"@kb.kernel\ndef kernel({parameters}):\n{body}\n"
+
+
+def _func(head: str, *lines: str) -> str:
+    body = "\n".join(f"    {line}" for line in lines)
+    return f"@kb.func\ndef {head}:\n{body}\n\n\n"
+
+
+CODES: dict[str, Code] = {
+    "KB001": Code("a wrong command line", "The words of the command do not fit together; see `--help`."),
+    "KB002": Code(
+        "a project without a usable pyproject.toml",
+        "kbuild reads `[tool.kbuild]` of pyproject.toml and needs it whole.",
+    ),
+    "KB003": Code(
+        "a wrong option in [tool.kbuild]",
+        "Nothing is guessed and nothing ignored, so a misspelled option cannot go unnoticed.",
+    ),
+    "KB010": Code("an unknown target", "`python -m kbuild targets` lists every architecture and platform."),
+    "KB011": Code(
+        "a target that is not supported",
+        "The message says why: for the Jetsons with JetPack 4 no compiler to be had makes code that their driver is "
+        "promised to load.",
+    ),
+    "KB012": Code("a target that contradicts itself", "A platform fixes its CUDA version; PTX cannot have PTX added."),
+    "KB013": Code("a CUDA version that does not know the architecture", "The message names the first that does."),
+    "KB100": Code(
+        "a kernel or function without source",
+        "Kernels are compiled from their text: it must lie in a file that is there while building.",
+        "kernel = kb.kernel(lambda a: None)\n",
+        _kernel("a[0] = 1.0"),
+    ),
+    "KB101": Code(
+        "a parameter or field without a type",
+        "The machine code depends on the type of every parameter.",
+        _kernel("a[0] = x", parameters="a: kb.array(dtype=float), x"),
+        _kernel("a[0] = x", parameters="a: kb.array(dtype=float), x: float"),
+    ),
+    "KB102": Code(
+        "something that is not a type of the kernel language",
+        "Types are float, int, bool, kb.float64 and its like, vectors, matrices, structs and arrays.",
+        _kernel("a[0] = 1.0", parameters="a: list"),
+        _kernel("a[0] = 1.0", parameters="a: kb.array(dtype=float)"),
+    ),
+    "KB103": Code(
+        "a name that is not defined",
+        "Names are looked up as Python does: in the function, around it, in the module.",
+        _kernel("a[0] = speed"),
+        f"speed = 2.0\n\n\n{_kernel('a[0] = speed')}",
+    ),
+    "KB104": Code(
+        "a name that is read before anything is assigned to it",
+        "Python would raise UnboundLocalError here.",
+        _kernel("a[0] = x", "x = 1.0"),
+        _kernel("x = 1.0", "a[0] = x"),
+    ),
+    "KB105": Code(
+        "a value that kernels cannot capture",
+        "What a kernel captures is compiled into it, so it must have an exact value: a number, an enum member, a "
+        "vector, a matrix, a tuple of them. Data goes into arrays.",
+        f"TABLE = [1.0, 2.0]\n\n\n{_kernel('a[0] = TABLE[n]')}",
+        _kernel("a[0] = table[n]", parameters="a: kb.array(dtype=float), table: kb.array(dtype=float), n: int"),
+    ),
+    "KB106": Code(
+        "a parameter kind that kernels do not have",
+        "The parameters of machine code are fixed in number and type.",
+        _kernel("a[0] = 1.0", parameters="a: kb.array(dtype=float), *more"),
+        _kernel("a[0] = 1.0"),
+    ),
+    "KB110": Code(
+        "a statement outside the kernel language",
+        "Thousands of threads run the code on a GPU, which has no exceptions, context managers, classes or imports.",
+        _kernel("try:", "    a[0] = 1.0", "except IndexError:", "    pass"),
+        _kernel("if a.shape[0] > 0:", "    a[0] = 1.0"),
+    ),
+    "KB111": Code(
+        "an expression outside the kernel language",
+        "There is no memory to allocate inside a kernel: no lists, dictionaries, strings or closures.",
+        _kernel("xs = [1.0, 2.0]", "a[0] = xs[0]"),
+        _kernel("xs = kb.vec2(1.0, 2.0)", "a[0] = xs[0]"),
+    ),
+    "KB112": Code(
+        "a Python function called inside a kernel",
+        "Kernels call intrinsics (kb.…) and functions that are decorated with @kb.func.",
+        f"import math\n\n\n{_kernel('a[0] = math.sin(1.0)')}",
+        _kernel("a[0] = kb.sin(1.0)"),
+    ),
+    "KB113": Code(
+        "recursion",
+        "A GPU thread has a small stack of fixed size.",
+        _func("down(n: int) -> int", "return down(n - 1)") + _kernel("a[0] = float(down(n))"),
+        _kernel("while n > 0:", "    n = n - 1", "a[0] = float(n)"),
+    ),
+    "KB114": Code(
+        "a function that kbuild does not have yet", "The name is known, its implementation is still to come."
+    ),
+    "KB120": Code(
+        "operands of different types",
+        "Nothing is converted silently: a widening to float64 would cost a factor of 32 on many GPUs.",
+        _kernel("a[0] = a[0] * n"),
+        _kernel("a[0] = a[0] * float(n)"),
+    ),
+    "KB121": Code(
+        "an operand of a type that the operator does not take",
+        "Bits are for integers, truth for `and`, `or`, `not`.",
+        _kernel("a[0] = a[0] & a[1]"),
+        _kernel("a[0] = float(n & 3)"),
+    ),
+    "KB122": Code(
+        "a number that does not fit its type",
+        "A number without a type takes the type that its context asks for, and must fit it exactly.",
+        _kernel("x = n + 3000000000", "a[0] = float(x)"),
+        _kernel("x = kb.int64(n) + 3000000000", "a[0] = float(x)"),
+    ),
+    "KB123": Code(
+        "a condition that is not a truth value",
+        "Only bools and numbers are true or false.",
+        _kernel("if v:", "    a[0] = 1.0", parameters="a: kb.array(dtype=float), v: kb.vec3"),
+        _kernel("if v.x != 0.0:", "    a[0] = 1.0", parameters="a: kb.array(dtype=float), v: kb.vec3"),
+    ),
+    "KB124": Code(
+        "a variable that changes its type",
+        "A variable is a register of one type.",
+        _kernel("x = 1", "x = a[0]"),
+        _kernel("x = 1.0", "x = a[0]", "a[1] = x"),
+    ),
+    "KB130": Code(
+        "a call with wrong arguments",
+        "The message names the parameters.",
+        _kernel("a[0] = kb.sqrt(1.0, 2.0)"),
+        _kernel("a[0] = kb.sqrt(1.0)"),
+    ),
+    "KB131": Code(
+        "a call of a function that returns nothing, used as a value",
+        "",
+        _func("store(a: kb.array(dtype=float))", "a[0] = 1.0") + _kernel("x = store(a)"),
+        _func("store(a: kb.array(dtype=float))", "a[0] = 1.0") + _kernel("store(a)"),
+    ),
+    "KB132": Code(
+        "a wrong number of values to unpack",
+        "",
+        _kernel("x, y = a.shape", "a[0] = float(x + y)"),
+        _kernel("(x,) = a.shape", "a[0] = float(x)"),
+    ),
+    "KB140": Code(
+        "a wrong number or kind of indices",
+        "An element has an index for every dimension; fewer give a view, which cannot be assigned to.",
+        _kernel("a[0, 1] = 1.0"),
+        _kernel("a[0] = 1.0"),
+    ),
+    "KB141": Code(
+        "an index outside a vector or matrix, or from the end of an array",
+        "An array's size is not known while building, so kernels do not count from its end.",
+        _kernel("a[-1] = 1.0"),
+        _kernel("a[a.shape[0] - 1] = 1.0"),
+    ),
+    "KB142": Code(
+        "an unknown field or attribute",
+        "",
+        _kernel("a[0] = v.q", parameters="a: kb.array(dtype=float), v: kb.vec3"),
+        _kernel("a[0] = v.z", parameters="a: kb.array(dtype=float), v: kb.vec3"),
+    ),
+    "KB143": Code(
+        "an assignment to something that cannot be assigned",
+        "Arguments go by value: a change of a struct parameter would be lost, where Python would change the caller's.",
+        "@kb.struct\nclass S:\n    x: float\n\n\n"
+        + _kernel("s.x = 1.0", "a[0] = s.x", parameters="a: kb.array(dtype=float), s: S"),
+        "@kb.struct\nclass S:\n    x: float\n\n\n"
+        + _kernel("t = S(1.0)", "a[0] = t.x", parameters="a: kb.array(dtype=float), s: S"),
+    ),
+    "KB150": Code(
+        "returns of different types",
+        "",
+        _func("f(n: int)", "if n > 0:", "    return 1.0", "return n") + _kernel("a[0] = f(n)"),
+        _func("f(n: int)", "if n > 0:", "    return 1.0", "return float(n)") + _kernel("a[0] = f(n)"),
+    ),
+    "KB151": Code(
+        "a function that does not return on every way through",
+        "Python would return None, which is no value of the kernel language.",
+        _func("f(n: int)", "if n > 0:", "    return 1.0") + _kernel("a[0] = f(n)"),
+        _func("f(n: int)", "if n > 0:", "    return 1.0", "return 0.0") + _kernel("a[0] = f(n)"),
+    ),
+    "KB152": Code(
+        "a kernel that returns a value",
+        "Each thread would return one; there is nobody to take them.",
+        _kernel("return a[0]"),
+        _kernel("a[1] = a[0]"),
+    ),
+    "KB160": Code(
+        "tid() with different numbers of results in one kernel",
+        "The number of coordinates belongs to the launch as a whole.",
+        _kernel("i = kb.tid()", "j, k = kb.tid()", "a[i] = float(j + k)"),
+        _kernel("j, k = kb.tid()", "a[j] = float(k)"),
+    ),
+    "KB161": Code(
+        "tid() used as something else than its one to four results",
+        "A launch has one to four sizes.",
+        _kernel("i, j, k, l, m = kb.tid()", "a[i] = 1.0"),
+        _kernel("i, j, k, l = kb.tid()", "a[i] = 1.0"),
+    ),
+    "KB170": Code(
+        "an atomic operation on something that is not an element of an array",
+        "Other threads can only see arrays.",
+        _kernel("x = 1.0", "kb.atomic_add(x, 0, 1.0)"),
+        _kernel("kb.atomic_add(a, 0, 1.0)"),
+    ),
+    "KB171": Code(
+        "an argument that the call changes and that is no variable",
+        "It gets a new value, as the state of random numbers does: copy an element into a variable, and store it back.",
+        _kernel("a[0] = kb.randf(kb.uint32(n) + kb.rand_init(1))"),
+        _kernel("state = kb.uint32(n) + kb.rand_init(1)", "a[0] = kb.randf(state)"),
+    ),
+    "KB180": Code(
+        "a static() expression that fails",
+        "It is evaluated in Python while building.",
+        _kernel("a[0] = kb.static(1 / 0)"),
+        _kernel("a[0] = kb.static(1 / 2)"),
+    ),
+    "KB181": Code(
+        "a static() expression that reads a variable of the kernel",
+        "Variables have values on the GPU only.",
+        _kernel("a[0] = kb.static(float(n))"),
+        _kernel("a[0] = float(n)"),
+    ),
+    "KB182": Code(
+        "a loop that must be unrolled and cannot",
+        "`static` needs the loop's variable, so the bounds must be constant, with at most 16 trips.",
+        _kernel("for i in range(n):", "    a[i] = kb.static(i * 0.5)"),
+        _kernel("for i in range(4):", "    a[i] = kb.static(i * 0.5)"),
+    ),
+    "KB183": Code(
+        "`break` or `continue` of an unrolled loop",
+        "Nothing is left of the loop that could be left.",
+        _kernel("for i in range(4):", "    if n == i:", "        break", "    a[i] = kb.static(i * 0.5)"),
+        _kernel("for i in range(4):", "    if n > i:", "        a[i] = kb.static(i * 0.5)"),
+    ),
+    "KB201": Code(
+        "a module that cannot be imported",
+        "Kernel modules are imported while building, on a machine without a GPU. A package that kernels do not use can "
+        "be named in `mock-imports`.",
+    ),
+    "KB202": Code("a module that ends Python while it is imported", "The message names the module and how it ended."),
+    "KB203": Code("a name in `modules` that names nothing", "`src/pkg/kernels.py` is the module `pkg.kernels`."),
+    "KB204": Code("a module outside a package", "The bundle lies beside a package's `__init__.py`."),
+    "KB205": Code(
+        "two kernels of one name", "A launch finds its machine code by module and name, so each needs its own."
+    ),
+    "KB206": Code(
+        "a package without kernels", "`modules` names modules in which nothing is decorated with @kb.kernel."
+    ),
+    "KB207": Code("a kernel that does not exist", "The message lists those that do."),
+    "KB208": Code("a project without packages", "setuptools installs nothing for it, and so no bundle either."),
+    "KB210": Code("a function in `instances` that fails", "It is called while building, without arguments."),
+    "KB301": Code(
+        "code that NVRTC or ptxas refuses",
+        "The message is the compiler's, at the Python line that it is about. For a kernel that `check` accepts, and "
+        "that is within the GPU's limits, this is a bug in kbuild: please report it.",
+    ),
+    "KB302": Code(
+        "more parameters than the GPU takes",
+        "4 KB on older GPUs and toolkits, 32,764 bytes from CUDA 12.1 and sm_70 on. An array takes 8 bytes and 8 for "
+        "each dimension. Put values into an array.",
+    ),
+    "KB501": Code("this machine lacks something", "The message names it, and the command that brings it."),
+    "KB502": Code(
+        "no compiler for a target",
+        "Each target needs NVRTC of certain versions; `kbuild[build]` and `kbuild[cuda11]` bring them.",
+    ),
+    "KB503": Code("a folder in `toolchains` without NVRTC", "Name a CUDA toolkit, or the folder of libnvrtc."),
+    "KB504": Code("a compiler process that died", "Killed for lack of memory, or a crash in NVRTC."),
+    "KB510": Code("a cache that cannot be used", "The build is right and slower: everything is compiled each time."),
+    "KB700": Code("a bug in kbuild", "Please report it with what was printed."),
+}
