@@ -55,6 +55,7 @@ _HOMES = {
     "loader.types": "Function Kernel func kernel struct",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
+_MODULES = {"types": "loader.factories"}
 
 
 def __getattr__(name: str) -> object:
@@ -65,6 +66,8 @@ def __getattr__(name: str) -> object:
 
 def _resolve(name: str) -> object:
     home = _HOME_OF.get(name)
+    if name in _MODULES:
+        return _module(_MODULES[name])
     if home is not None:
         if home in ("loader.types", "loader.providers"):
             # By name: what compiles at launch is imported only where somebody asks for it.
@@ -91,4 +94,4 @@ def _module(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    return sorted([*_HOME_OF, *_names("loader.values"), *_names("loader.builtins")])
+    return sorted([*_HOME_OF, *_MODULES, *_names("loader.values"), *_names("loader.builtins")])

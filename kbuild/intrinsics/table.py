@@ -8,7 +8,11 @@ from kbuild.intrinsics.row import Row
 ROWS: dict[str, Row] = {row.name: row for row in (*scalar.ROWS, *atomic.ROWS)}
 
 # Names that the front end turns into IR by itself: their arguments are not plain values, or a node says what they mean.
-SPECIAL_FORMS = frozenset({"cw_div", "cw_mul", "fma", "static", "tid", "where"})
+_FORMS = """
+cw_div cw_mul fma matrix matrix_from_cols matrix_from_rows quat_identity quaternion static tid transform_identity
+transformation vector where
+"""
+SPECIAL_FORMS = frozenset(_FORMS.split())
 
 
 def has_effects(name: str) -> bool:

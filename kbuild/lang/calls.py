@@ -9,6 +9,8 @@ from typing import Any
 
 from kbuild.errors import did_you_mean
 from kbuild.intrinsics.library import ELEMENTWISE, FUNCTIONS
+from kbuild.intrinsics.library_rotations import OF_MATRIX
+from kbuild.intrinsics.shapes import misfit
 from kbuild.intrinsics.table import ROWS, SPECIAL_FORMS
 from kbuild.ir import nodes
 from kbuild.ir.nodes import Const, Expr
@@ -27,7 +29,7 @@ from kbuild.ir.types import (
     is_composite,
     is_number,
 )
-from kbuild.lang import atomics, operators, static
+from kbuild.lang import atomics, constructors, operators, static
 from kbuild.lang.context import Context
 from kbuild.lang.effects import changes_memory
 from kbuild.lang.expressions import captured_operand, outer
@@ -74,10 +76,14 @@ def _callee(ctx: Context, node: ast.Call) -> Any:
 def _dispatch(ctx: Context, callee: Any, given: list[Operand], named: dict[str, Operand], node: ast.Call) -> Operand:
     if isinstance(callee, Function) and not isinstance(callee, Kernel):
         return _call_function(ctx, callee, given, named, node)
+    if callee in constructors.FACTORIES:
+        return constructors.type_form(ctx, callee, given, named, node)
     type = callee if isinstance(callee, Type) else _type_of(callee)
     if type is not None and callee is not builtin_type:
         return _construct(ctx, type, given, named, node)
     name = _intrinsic_name(ctx, callee, node)
+    if name in constructors.FORMS:
+        return constructors.FORMS[name](ctx, given, named, node)
     if named:
         ctx.refuse("KB130", f"{name}() takes no keyword arguments", node)
     return _intrinsic(ctx, name, given, node)
@@ -195,13 +201,12 @@ def results_of(ctx: Context, call: nodes.Call) -> Operand:
 def _construct(ctx: Context, type: Type, given: list[Operand], named: dict[str, Operand], node: ast.Call) -> Operand:
     if isinstance(type, Struct):
         return _struct(ctx, type, given, named, node)
+    if isinstance(type, (Vector, Matrix)):
+        return constructors.composite(ctx, type, given, named, node)
     if named:
         ctx.refuse("KB130", f"{type} takes no keyword arguments", node)
-    match type:
-        case Scalar():
-            return convert(ctx, type, given, node)
-        case Vector() | Matrix():
-            return _composite(ctx, type, given, node)
+    if isinstance(type, Scalar):
+        return convert(ctx, type, given, node)
     ctx.refuse("KB112", f"{type} cannot be made inside a kernel", node)
 
 
@@ -229,23 +234,6 @@ def _converted(ctx: Context, number: int | float, type: Scalar, node: ast.Call) 
         range = f" ({low} … {high})" if type.kind != "float" else ""
         ctx.refuse("KB122", f"{number!r} does not fit {type}{range}", node)
     return exact
-
-
-def _composite(ctx: Context, type: Vector | Matrix, given: list[Operand], node: ast.Call) -> Expr:
-    """No argument: zeros. One number: all elements. One value of the type: a copy. Else every element."""
-    count = type.length if isinstance(type, Vector) else type.rows * type.columns
-    span = ctx.span(node)
-    if len(given) == 1 and not isinstance(given[0], (Untyped, Pack, Static)) and given[0].type == type:
-        return given[0]
-    if not given:
-        given = [Untyped(0, span)]
-    if len(given) not in (1, count):
-        ctx.refuse("KB130", f"{type} takes 0, 1 or {count} numbers, not {len(given)}", node)
-    parts = [ctx.coerce(operand, type.element, node, f"an element of {type}") for operand in given]
-    if len(parts) == 1:
-        only = parts[0] if isinstance(parts[0], (Const, nodes.Read)) else ctx.temporary(parts[0])
-        parts = [only] * count
-    return nodes.Build(tuple(parts), type, span)
 
 
 def _struct(ctx: Context, type: Struct, given: list[Operand], named: dict[str, Operand], node: ast.Call) -> Expr:
@@ -300,11 +288,25 @@ def _intrinsic(ctx: Context, name: str, given: list[Operand], node: ast.Call) ->
 
 
 def _library(ctx: Context, function: Function, given: list[Operand], node: ast.Call) -> Operand:
+    """A call of a library function; its shapes are checked here, where the caller can be told."""
+    if given and function.__name__ in OF_MATRIX and isinstance(getattr(given[0], "type", None), Matrix):
+        function = OF_MATRIX[function.__name__]
     names = _parameter_names(function)
     if len(given) != len(names):
         ctx.refuse("KB130", f"kb.{function.qualname}({', '.join(names)}) gets {len(given)} argument(s)", node)
-    typed = _together(ctx, given, node, f"kb.{function.qualname}")
-    return _call_function(ctx, function, list(typed), {}, node)
+    # What has a type of its own (the number of an axis) stands apart from the values that share one.
+    written = function.function.__annotations__
+    is_shared = [written[name] != "int" for name in names]
+    shared = _together(
+        ctx, [o for o, yes in zip(given, is_shared, strict=True) if yes], node, f"kb.{function.qualname}"
+    )
+    parameters = [(name, written[name]) for name, yes in zip(names, is_shared, strict=True) if yes]
+    reason = misfit(parameters, [value.type for value in shared])
+    if reason is not None:
+        ctx.refuse("KB130", f"kb.{function.qualname}: {reason}", node)
+    typed = iter(shared)
+    arranged = [next(typed) if yes else operand for operand, yes in zip(given, is_shared, strict=True)]
+    return _call_function(ctx, function, arranged, {}, node)
 
 
 def _together(ctx: Context, given: Sequence[Operand], node: ast.AST, what: str) -> list[Expr]:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import math
 
+from . import factories, rotations, spatial
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,10 +28,10 @@ class Builtin:
     def __repr__(self) -> str:
         return "<kbuild function %s>" % self.name
 
-    def __call__(self, *arguments: Any) -> Any:
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
         if self._host is None:
             raise TypeError("kb.%s works inside kernels only" % self.name)
-        return self._host(*arguments)
+        return self._host(*arguments, **named)
 
 
 def _where(condition: Any, then: Any, otherwise: Any) -> Any:
@@ -82,7 +84,7 @@ def _any_count(two: Callable[[Any, Any], Any]) -> Callable[..., Any]:
 
 
 def _transpose(m: Any) -> Any:
-    return type(m)(*(m[j][i] for i in range(len(m)) for j in range(len(m))))
+    return factories.make_matrix_from_cols(*m)
 
 
 def _whole(function: Callable[[float], int]) -> Callable[[float], float]:
@@ -168,6 +170,9 @@ _HOST: dict[str, Callable[..., Any]] = {
     "transpose": _transpose,
     "trunc": _whole(math.trunc),
     "where": _where,
+    **factories.HOST,
+    **rotations.HOST,
+    **spatial.HOST,
 }
 
 _KERNEL_ONLY: tuple[str, ...] = (
