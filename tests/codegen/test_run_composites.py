@@ -152,8 +152,8 @@ vec3i = kb.types.vector(3, int)
 LAST = 5
 
 @kb.kernel
-def sliced(five: kb.array(dtype=vec5i), three: kb.array(dtype=vec3i), m: kb.array(dtype=mat34), a: kb.array(dtype=mat23),
-           u: kb.array(dtype=kb.vec4), w: kb.array(dtype=kb.vec2)):
+def sliced(five: kb.array(dtype=vec5i), three: kb.array(dtype=vec3i), m: kb.array(dtype=mat34),
+           a: kb.array(dtype=mat23), u: kb.array(dtype=kb.vec4), w: kb.array(dtype=kb.vec2)):
     v = five[0]
     three[0] = v[1:4]
     three[1] = five[0][2:LAST]
@@ -292,7 +292,7 @@ def rigid(q: kb.array(dtype=kb.quat), t: kb.array(dtype=kb.transform), v: kb.arr
     s[7] = g[0] @ s[0]
     i = kb.tid()
 """
-_NAMES = "quat transform vec3 spatial_vector mat33 mat44 spatial_matrix".split()
+_NAMES = ("quat", "transform", "vec3", "spatial_vector", "mat33", "mat44", "spatial_matrix")
 
 
 def named(text: str, suffix: str) -> str:
@@ -313,16 +313,55 @@ def on_the_host(q: Any, v: Any, s: Any, m: Any, x: float) -> dict[str, list[Any]
     position, rotation, scale = kb.transform_decompose(f)
     half = kb.quat_to_matrix(a)
     return {
-        "q": [a * b, kb.quat_inverse(a), kb.quat_slerp(a, b, x), kb.quat_from_axis_angle(p, x)]
-        + [kb.quat_from_euler(p, 0, 1, 2), kb.quat_from_euler(p, 2, 0, 1), kb.quat_twist(unit, a)]
-        + [kb.quat_from_matrix(m), a * 2 + b * 0.5 - a / 4, (0, 0, 0, 1), type(a)(p, x), a, rotation],
-        "v": [kb.quat_rotate(a, p), kb.quat_rotate_inv(a, p), axis, kb.quat_to_euler(a, 1, 2, 0), kb.quat_to_rpy(b)]
-        + [kb.transform_point(y, r), kb.transform_vector(y, r), position, scale, kb.transform_point(f, r)]
-        + [kb.transform_vector(f, r), kb.spatial_top(s[0]), kb.spatial_bottom(s[0]), kb.velocity_at_point(s[0], r)],
-        "t": [y * z, kb.transform_inverse(y), type(y)(), y + z * 2.0, transform(y.p, z.q), kb.transform_multiply(z, y)]
-        + [y, kb.transform_from_matrix(kb.transform_to_matrix(y))],
-        "s": [type(s[0])(p, r), kb.spatial_cross(s[0], s[1]), kb.spatial_cross_dual(s[0], s[1])]
-        + [kb.transform_twist(y, s[0]), kb.transform_wrench(y, s[0]), kb.spatial_adjoint(m, half) @ s[0]],
+        "q": [
+            a * b,
+            kb.quat_inverse(a),
+            kb.quat_slerp(a, b, x),
+            kb.quat_from_axis_angle(p, x),
+            kb.quat_from_euler(p, 0, 1, 2),
+            kb.quat_from_euler(p, 2, 0, 1),
+            kb.quat_twist(unit, a),
+            kb.quat_from_matrix(m),
+            a * 2 + b * 0.5 - a / 4,
+            (0, 0, 0, 1),
+            type(a)(p, x),
+            a,
+            rotation,
+        ],
+        "v": [
+            kb.quat_rotate(a, p),
+            kb.quat_rotate_inv(a, p),
+            axis,
+            kb.quat_to_euler(a, 1, 2, 0),
+            kb.quat_to_rpy(b),
+            kb.transform_point(y, r),
+            kb.transform_vector(y, r),
+            position,
+            scale,
+            kb.transform_point(f, r),
+            kb.transform_vector(f, r),
+            kb.spatial_top(s[0]),
+            kb.spatial_bottom(s[0]),
+            kb.velocity_at_point(s[0], r),
+        ],
+        "t": [
+            y * z,
+            kb.transform_inverse(y),
+            type(y)(),
+            y + z * 2.0,
+            transform(y.p, z.q),
+            kb.transform_multiply(z, y),
+            y,
+            kb.transform_from_matrix(kb.transform_to_matrix(y)),
+        ],
+        "s": [
+            type(s[0])(p, r),
+            kb.spatial_cross(s[0], s[1]),
+            kb.spatial_cross_dual(s[0], s[1]),
+            kb.transform_twist(y, s[0]),
+            kb.transform_wrench(y, s[0]),
+            kb.spatial_adjoint(m, half) @ s[0],
+        ],
         "x": [angle, kb.quat_twist_angle(unit, a), kb.quat_twist_angle_signed(unit, b), kb.spatial_dot(s[0], s[1])],
         "m": [half],
         "f": [f, kb.transform_to_matrix(y)],
