@@ -404,3 +404,34 @@ def test_rotations_are_what_the_host_computes(compiled: Any, suffix: str, dtype:
 
 def test_a_type_of_its_own() -> None:
     assert Vector(4, FLOAT32, "quat") != Vector(4, FLOAT32)
+
+
+@pytest.mark.nvrtc
+@pytest.mark.parametrize("suffix", ["h", "f", "d"])
+def test_compilers_take_it(tmp_path: Path, accept: Any, suffix: str) -> None:
+    accept(
+        kernels.emit_kernels(kernels.lower_text(tmp_path, named(RIGID, suffix))).source, "sm_90", "jetson-xavier-jp5"
+    )
+
+
+ALL_SUFFIXES = """
+@kb.kernel
+def vectors_{0}(a: kb.array(dtype=kb.vec2{0}), b: kb.array(dtype=kb.vec3{0}), c: kb.array(dtype=kb.vec4{0})):
+    i = kb.tid()
+    a[i] = kb.vec2{0}(b[i].x, b[i].y) + a[i] * a[i].x
+    b[i] = kb.vector(c[i].x, c[i].y, c[i].w) - b[i]
+    c[i] = -c[i] * c[i].z
+"""
+SUFFIXES = ("h", "f", "d", "b", "ub", "s", "us", "i", "ui", "l", "ul")
+
+
+def test_every_suffix(tmp_path: Path) -> None:
+    lowered = kernels.lower_text(tmp_path, "".join(map(ALL_SUFFIXES.format, SUFFIXES)))
+    module = HostModule(lowered, tmp_path)
+    for suffix, kernel in zip(SUFFIXES, lowered, strict=True):
+        dtype = np.dtype(getattr(kb, f"vec2{suffix}")._kb_type_.element.spelling)
+        a, b, c = (np.arange(1, n + 1).reshape(1, n).astype(dtype) for n in (2, 3, 4))
+        module.launch(kernel.name, 1, [device(x) for x in (a, b, c)])
+        assert a.tolist() == [[2, 4]]
+        assert b.tolist() == [[0, 0, 1]]
+        assert c[0].tolist() == np.array([-3, -6, -9, -12]).astype(dtype).tolist()
