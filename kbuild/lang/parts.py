@@ -34,7 +34,10 @@ def sliced(ctx: Context, node: ast.Subscript) -> Expr:
         ctx.refuse("KB140", f"{len(axes)} indices for {type}", node)
     base = read_often(ctx, base)
     axes = [*axes, *[ast.Slice()] * (len(extents) - len(axes))]
+    mark = len(ctx.block)
     chosen = [_chosen(ctx, axis, extent, node) for axis, extent in zip(axes, extents, strict=True)]
+    if len(ctx.block) > mark and isinstance(node.ctx, ast.Load):
+        base = ctx.typed(ctx.saved_before(mark, [base])[0], node)  # an index may change what is sliced
     cells = _cells(chosen)
     found = tuple(nodes.Component(base, cell, type.element, ctx.span(node)) for cell in cells)
     kept = [len(c) for c, axis in zip(chosen, axes, strict=True) if isinstance(axis, ast.Slice)]
@@ -73,7 +76,7 @@ def _chosen(ctx: Context, axis: ast.expr, extent: int, node: ast.Subscript) -> l
     index = ctx.typed(operand, axis)
     if not is_integer(index.type):
         ctx.refuse("KB140", f"an index must be an integer, not {index.type}", node, "convert it: `kb.int32(…)`")
-    return [ctx.temporary(index)]
+    return [_once(ctx, index)]
 
 
 def _bound(ctx: Context, node: ast.expr | None, whole: ast.Subscript) -> int | None:
