@@ -18,6 +18,7 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kbuild._version import __version__ as __version__
+    from kbuild.loader import factories
     from kbuild.loader.array import array as array
     from kbuild.loader.array import array1d as array1d
     from kbuild.loader.array import array2d as array2d
@@ -44,6 +45,8 @@ if TYPE_CHECKING:
     from kbuild.loader.types import func as func
     from kbuild.loader.types import kernel as kernel
     from kbuild.loader.types import struct as struct
+
+    types = factories
 
 _HOMES = {
     "_version": "__version__",

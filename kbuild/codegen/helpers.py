@@ -97,7 +97,8 @@ def loops(type: Vector | Matrix, statement: Callable[[str], str]) -> str:
     if isinstance(type, Vector):
         return f"for (int i = 0; i < {type.length}; ++i) {statement('.c[i]')}"
     inner = f"for (int j = 0; j < {type.columns}; ++j) {statement('.r[i].c[j]')}"
-    return f"for (int i = 0; i < {type.rows}; ++i) {inner}"
+    unroll = '_Pragma("unroll 1") ' if type.rows * type.columns > 256 else ""
+    return f"{unroll}for (int i = 0; i < {type.rows}; ++i) {inner}"
 
 
 def fill(type: Vector | Matrix) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -253,6 +254,72 @@ def large(m: kb.array(dtype=big), v: kb.array(dtype=kb.types.vector(128, float))
 """
     source = kernels.emit_kernels(kernels.lower_text(tmp_path, text)).source
     assert len(source) < 8000
+
+
+def test_they_go_wherever_values_go(compiled: Any) -> None:
+    """Captured, in structs, through functions and tuples, chosen, kept over a loop, added to atomically."""
+    run = compiled("""
+HOME = kb.transform((1.0, 2.0, 3.0), (0.0, 0.0, 1.0, 0.0))
+TURN = kb.quat(1.0, 0.0, 0.0, 0.0)
+WEIGHTS = kb.types.matrix(shape=(1, 3), dtype=float)(0.5, 1.5, 2.5)
+
+@kb.struct
+class Body:
+    pose: kb.transform
+    spin: kb.quat
+
+@kb.func
+def moved(body: Body, by: kb.transform):
+    return by * body.pose, body.spin
+
+@kb.kernel
+def journey(t: kb.array(dtype=kb.transform), q: kb.array(dtype=kb.quat), v: kb.array(dtype=kb.vec3),
+            yes: kb.array(dtype=int)):
+    body = Body(t[0], TURN)
+    t[1], q[1] = moved(body, HOME)
+    body.pose.p = v[0]
+    body.spin.w = 5.0
+    t[2] = body.pose
+    q[2] = body.spin
+    t[3] = HOME if yes[0] > 0 else t[0]
+    pose = kb.transform_identity()
+    for k in range(4):
+        pose = pose * HOME
+    t[4] = pose
+    t[5] += HOME
+    kb.atomic_sub(t, 6, t[0])
+    v[1] = (WEIGHTS * 2.0)[0]
+    q[3] = kb.where(yes[0] == 0, TURN, -TURN)
+    q[4] = Body().spin
+    i = kb.tid()
+""")
+    t, q, v = numbers(7, 7), numbers(5, 4), numbers(2, 3)
+    before, yes = t.copy(), np.ones(1, np.int32)
+    home, first = kb.transform((1, 2, 3), (0, 0, 1, 0)), kb.transform(t[0].tolist())
+    run(t, q, v, yes)
+    np.testing.assert_allclose(t[1], home * first, rtol=1e-5)
+    assert q[1:].tolist() == [[1, 0, 0, 0], [1, 0, 0, 5], [-1, 0, 0, 0], [0, 0, 0, 0]]
+    assert t[2].tolist() == [*v[0].tolist(), *before[0, 3:].tolist()]
+    assert t[3].tolist() == list(home)
+    np.testing.assert_allclose(t[4], home * home * home * home, atol=1e-5)
+    np.testing.assert_allclose(t[5], before[5] + np.array(home, np.float32), rtol=1e-6)
+    np.testing.assert_allclose(t[6], before[6] - before[0], rtol=1e-6)
+    assert v[1].tolist() == [1.0, 3.0, 5.0]
+
+
+def test_nests_of_loops_unroll_up_to_a_limit(tmp_path: Path) -> None:
+    """A product of 6 × 6 matrices unrolls; one of 12 × 12 keeps its outer loop, or it would take seconds to compile."""
+    for size, pragmas in ((6, ["unroll"] * 3), (12, ["unroll 1", "unroll", "unroll"])):
+        text = f"""
+big = kb.types.matrix(shape=({size}, {size}), dtype=float)
+
+@kb.kernel
+def product(m: kb.array(dtype=big)):
+    m[0] = m[1] @ m[2]
+    i = kb.tid()
+"""
+        source = kernels.emit_kernels(kernels.lower_text(tmp_path, text)).source
+        assert re.findall(r'_Pragma\("(.*?)"\)', source.partition("namespace")[2]) == pragmas
 
 
 RIGID = """
