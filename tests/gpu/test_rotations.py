@@ -85,7 +85,7 @@ def test_quaternions():
 
 def test_motions():
     s, t, v = made(kb.transformd, 1), made(kb.transformd, 2), made(kb.vec3d, 3)
-    r, w = kb.zeros((5, COUNT), dtype=kb.transformd), kb.zeros((4, COUNT), dtype=kb.vec3d)
+    r, w = kb.zeros((6, COUNT), dtype=kb.transformd), kb.zeros((5, COUNT), dtype=kb.vec3d)
     m = kb.zeros((2, COUNT), dtype=kb.mat44d)
     inputs = [kb.array(s, dtype=kb.transformd), kb.array(t, dtype=kb.transformd), kb.array(v, dtype=kb.vec3d)]
     kb.launch(rotations.motions, dim=COUNT, inputs=inputs, outputs=[r, w, m])
@@ -97,12 +97,15 @@ def test_motions():
     check(found[1], [kb.transform_inverse(s) for s in s], near, "inverse")
     check(found[2], [a + b * 2.0 for a, b in zip(s, t)], near, "+")
     check(found[3], [kb.transformd(v, s.q) for s, v in zip(s, v)], 0.0, "parts")
+    again = [kb.transform_from_matrix(kb.transform_to_matrix(s)) for s in s]
+    check(found[5], [a * b for a, b in zip(again, t)], near, "from_matrix")
     check(found[4], [kb.transformd(position, rotation) for position, rotation, _ in parts], near, "decompose")
     found = w.tolist()
     check(found[0], [kb.transform_point(s, v) for s, v in zip(s, v)], near, "point")
     check(found[1], [kb.transform_vector(s, v) for s, v in zip(s, v)], near, "vector")
     check(found[2], [kb.transform_point(m, v) for m, v in zip(composed, v)], near, "matrix and point")
     check(found[3], [scale] * COUNT, near, "scale")
+    check(found[4], [s.p for s in s], 0.0, "translation")
     found = m.tolist()
     check(found[0], composed, near, "compose")
     check(found[1], [kb.transform_to_matrix(t) for t in t], near, "to_matrix")

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+from kbuild.intrinsics import library_rotations, library_spatial
 from kbuild.intrinsics.library import FUNCTIONS
 from kbuild.intrinsics.table import ROWS
 from kbuild.loader.abi import SCALARS
@@ -124,7 +125,9 @@ def calls(kind: str, result: str) -> Iterator[str]:
 
 SCALAR_FUNCTIONS = frozenset({"clamp", "degrees", "frac", "lerp", "radians", "sign", "step"})
 VECTOR_FUNCTIONS = frozenset({"cross", "dot", "length", "length_sq", "normalize", "transpose"})
-assert {*SCALAR_FUNCTIONS, *VECTOR_FUNCTIONS} == set(FUNCTIONS), "a function of the library without a place here"
+BY_HAND = frozenset({*library_rotations.FUNCTIONS, *library_spatial.FUNCTIONS})  # in gpukernels/rotations.py
+PLACED = SCALAR_FUNCTIONS | VECTOR_FUNCTIONS | BY_HAND
+assert set(FUNCTIONS) == PLACED, "a function of the library without a place here"
 
 COMPARISONS = tuple(f"x {sign} y" for sign in ("==", "!=", "<", "<=", ">", ">="))
 CHOICES = ("kb.where(x < y, x, y)", "y if x == y else x", "kb.step(x)", "kb.clamp(x, y, z)")

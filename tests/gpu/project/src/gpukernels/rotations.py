@@ -55,7 +55,9 @@ def motions(
     r[1, i] = kb.transform_inverse(s[i])
     r[2, i] = s[i] + t[i] * 2.0
     r[3, i].p = v[i]
-    r[3, i].q = s[i].q
+    r[3, i].q = kb.transform_get_rotation(s[i])
+    r[5, i] = kb.transform_multiply(kb.transform_from_matrix(kb.transform_to_matrix(s[i])), t[i])
+    w[4, i] = kb.transform_get_translation(s[i])
     w[0, i] = kb.transform_point(s[i], v[i])
     w[1, i] = kb.transform_vector(s[i], v[i])
     m[0, i] = kb.transform_compose(s[i].p, s[i].q, kb.vec3d(0.5, 2.0, 3.0))
