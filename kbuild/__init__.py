@@ -18,6 +18,7 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kbuild._version import __version__ as __version__
+    from kbuild.loader import factories
     from kbuild.loader.array import array as array
     from kbuild.loader.array import array1d as array1d
     from kbuild.loader.array import array2d as array2d
@@ -45,6 +46,8 @@ if TYPE_CHECKING:
     from kbuild.loader.types import kernel as kernel
     from kbuild.loader.types import struct as struct
 
+    types = factories
+
 _HOMES = {
     "_version": "__version__",
     "loader.array": "array array1d array2d array3d array4d asarray copy empty full ones to_host zeros",
@@ -55,6 +58,7 @@ _HOMES = {
     "loader.types": "Function Kernel func kernel struct",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
+_MODULES = {"types": "loader.factories"}
 
 
 def __getattr__(name: str) -> object:
@@ -65,6 +69,8 @@ def __getattr__(name: str) -> object:
 
 def _resolve(name: str) -> object:
     home = _HOME_OF.get(name)
+    if name in _MODULES:
+        return _module(_MODULES[name])
     if home is not None:
         if home in ("loader.types", "loader.providers"):
             # By name: what compiles at launch is imported only where somebody asks for it.
@@ -91,4 +97,4 @@ def _module(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    return sorted([*_HOME_OF, *_names("loader.values"), *_names("loader.builtins")])
+    return sorted([*_HOME_OF, *_MODULES, *_names("loader.values"), *_names("loader.builtins")])

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         def type_name(self, type: Type) -> str: ...
         def integer(self, op: str, type: Scalar) -> str: ...
         def elementwise(self, title: str, type: Vector | Matrix, kinds: str, value: helpers.Element) -> str: ...
+        def fill(self, type: Vector | Matrix) -> str: ...
         def rounding(self, source: Scalar, target: Scalar) -> str: ...
         def view(self, ndim: int, count: int) -> str: ...
         def atomic(self, name: str, type: Scalar, sum_of: str) -> str: ...
@@ -90,7 +91,7 @@ class ExpressionEmitter:
             case nodes.Fma():
                 return self.fma(expr)
             case nodes.Build(parts, type):
-                return self.build([self.text(p) for p in parts], type)
+                return self.build(parts, type)
             case nodes.Item(base, index):
                 return f"{self.text(base)}.item{index}"
             case nodes.Call(callee, arguments):
@@ -207,11 +208,14 @@ class ExpressionEmitter:
             return f"{self.unit.rounding(source, type)}({text})"
         return helpers.conversion(source, type, text)
 
-    def build(self, parts: list[str], type: Type) -> str:
+    def build(self, parts: tuple[Expr, ...], type: Type) -> str:
         name = self.unit.type_name(type)
+        if isinstance(type, (Vector, Matrix)) and helpers.is_large(type) and all(p == parts[0] for p in parts):
+            return f"{self.unit.fill(type)}({self.text(parts[0])})"
+        texts = [self.text(part) for part in parts]
         if isinstance(type, (Vector, Matrix)):
-            return helpers.braces(type, parts)
-        return f"{name}{{{', '.join(parts)}}}"
+            return helpers.braces(type, texts)
+        return f"{name}{{{', '.join(texts)}}}"
 
     def intrinsic(self, expr: nodes.Intrinsic) -> str:
         row = ROWS[expr.name]

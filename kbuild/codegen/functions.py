@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 
 _UNROLLED_TRIPS = 16
+_UNROLLED_COPIES = 256  # of the innermost body: a product of two 6 × 6 matrices has 216
 
 
 class FunctionEmitter:
@@ -167,8 +168,7 @@ class FunctionEmitter:
         start, stop = self.expressions.bare(stmt.start), self.bound(stmt.stop, f"{kind} {{}}", indent, stmt)
         sign, by = ("<", f"+= {step}") if step > 0 else (">", f"-= {-step}")
         move = f"{'++' if step > 0 else '--'}{name}" if abs(step) == 1 else f"{name} {by}"
-        trips = constant_trips(stmt)
-        unroll = '_Pragma("unroll") ' if trips is not None and trips <= _UNROLLED_TRIPS else ""
+        unroll = unrolling(stmt)
         self.line(f"{unroll}for ({kind} {name} = {start}; {name} {sign} {stop}; {move}) {{", indent, stmt)
         self.block(stmt.body, indent + "    ")
         self.line("}", indent)
@@ -210,6 +210,32 @@ def constant_trips(stmt: nodes.For) -> int | None:
     if not all(isinstance(bound, Const) for bound in bounds):
         return None
     return len(range(*(int(bound.value) for bound in bounds if isinstance(bound, Const))))
+
+
+def unrolling(stmt: nodes.For) -> str:
+    """What a loop over constants says to the compiler: short ones unroll, nests beyond a limit do not."""
+    trips, inner = constant_trips(stmt), _copies(stmt.body)
+    if trips is None:
+        return ""
+    if trips * inner > _UNROLLED_COPIES:
+        return '_Pragma("unroll 1") ' if inner > 1 else ""
+    return '_Pragma("unroll") ' if trips <= _UNROLLED_TRIPS else ""
+
+
+def _copies(body: tuple[Stmt, ...]) -> int:
+    """How often the innermost text of a block stands there once its loops are unrolled."""
+    most = 1
+    for stmt in body:
+        match stmt:
+            case nodes.For():
+                inner = _copies(stmt.body)
+                unrolled = (constant_trips(stmt) or 1) * inner
+                most = max(most, unrolled if unrolled <= _UNROLLED_COPIES else inner)
+            case nodes.If(_, then, otherwise):
+                most = max(most, _copies(then), _copies(otherwise))
+            case nodes.While(_, inside):
+                most = max(most, _copies(inside))
+    return most
 
 
 def _stays_inside(stmt: nodes.For) -> bool:

@@ -91,11 +91,37 @@ def elementwise(title: str, type: Vector | Matrix, value: Element, kinds: str) -
     parameters = ", ".join(
         f"{name if kind == 'v' else scalar} {letter}" for kind, letter in zip(kinds, "abc", strict=False)
     )
-    parts = []
-    for at in elements(type):
+
+    def element(at: str) -> str:
         texts = [f"{letter}{at}" if kind == "v" else letter for kind, letter in zip(kinds, "abc", strict=False)]
-        parts.append(value(*texts))
-    return f"{INLINE} {name} {title}({parameters}) {{ return {braces(type, parts)}; }}\n"
+        return value(*texts)
+
+    if is_large(type):
+        body = f"{name} r; {loops(type, lambda at: f'r{at} = {element(at)};')} return r;"
+    else:
+        body = f"return {braces(type, [element(at) for at in elements(type)])};"
+    return f"{INLINE} {name} {title}({parameters}) {{ {body} }}\n"
+
+
+def is_large(type: Vector | Matrix) -> bool:
+    """More elements than are worth a text each: a loop says the same, and is compiled sooner."""
+    return type.size // type.element.size > 16
+
+
+def loops(type: Vector | Matrix, statement: Callable[[str], str]) -> str:
+    """A statement for every element, given the text that selects it."""
+    if isinstance(type, Vector):
+        return f"for (int i = 0; i < {type.length}; ++i) {statement('.c[i]')}"
+    inner = f"for (int j = 0; j < {type.columns}; ++j) {statement('.r[i].c[j]')}"
+    unroll = '_Pragma("unroll 1") ' if type.rows * type.columns > 256 else ""
+    return f"{unroll}for (int i = 0; i < {type.rows}; ++i) {inner}"
+
+
+def fill(type: Vector | Matrix) -> str:
+    """`kb_fill_…(x)`: every element is x."""
+    name, scalar = composite_name(type), SCALAR_NAMES[type.element.spelling]
+    body = f"{name} r; {loops(type, lambda at: f'r{at} = x;')} return r;"
+    return f"{INLINE} {name} kb_fill_{name}({scalar} x) {{ {body} }}\n"
 
 
 def elements(type: Vector | Matrix) -> list[str]:

@@ -16,7 +16,7 @@ NULL assert main va_arg va_copy va_end va_start
 """
 # What kbuild names itself, what C++ keeps, and the prefixes of NVRTC's own macros.
 _PREFIXES = ("kb_", "__", "cuda", "CUDA", "CU_", "NV_")
-_TYPES = re.compile(r"(vec\d+|mat\d+x\d+)[a-z]+")
+_TYPES = re.compile(r"(vec\d+|mat\d+x\d+)[a-z]+|(quat|transform)[hfd]")
 
 
 def _is_reserved(name: str, spellings: frozenset[str]) -> bool:

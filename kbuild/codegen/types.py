@@ -39,8 +39,10 @@ _SUFFIXES = {
 
 
 def composite_name(type: Vector | Matrix) -> str:
-    """`vec3f`, `mat3x3f`."""
+    """`vec3f`, `quatf`, `mat3x3f`."""
     suffix = _SUFFIXES[type.element.spelling]
+    if isinstance(type, Vector) and type.kind != "vec":
+        return f"{type.kind}{suffix}"
     if isinstance(type, Vector):
         return f"vec{type.length}{suffix}"
     return f"mat{type.rows}x{type.columns}{suffix}"

@@ -121,6 +121,12 @@ class UnitEmitter:
             self.parts[key] = helpers.elementwise(title, type, value, kinds)
         return title
 
+    def fill(self, type: Vector | Matrix) -> str:
+        """The helper that makes a large composite of one number."""
+        name = self.type_name(type)
+        self.parts.setdefault(("fill", type.spelling), helpers.fill(type))
+        return f"kb_fill_{name}"
+
     def rounding(self, source: Scalar, target: Scalar) -> str:
         """The helper that converts a float to an integer."""
         self.parts.setdefault(("rounding", source.spelling, target.spelling), helpers.rounding(source, target))

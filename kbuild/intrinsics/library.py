@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from kbuild.intrinsics import decompositions, linear, noise, random, searching
+from kbuild.intrinsics import decompositions, library_rotations, library_spatial, linear, noise, random, searching
 from kbuild.intrinsics.overload import Overload, overload
 from kbuild.loader import builtins as kb
 from kbuild.loader.types import Function, func
@@ -55,9 +55,9 @@ def cross(a: Any, b: Any):  # type: ignore[no-untyped-def]
 
 @func
 def transpose(m: Any):  # type: ignore[no-untyped-def]
-    """A square matrix with rows and columns exchanged."""
-    result = type(m)()
-    for i in range(len(m)):
+    """The matrix with rows and columns exchanged."""
+    result = kb.matrix(shape=(len(m[0]), len(m)), dtype=type(m[0, 0]))
+    for i in range(len(m[0])):
         for j in range(len(m)):
             result[i, j] = m[j, i]
     return result
@@ -65,21 +65,33 @@ def transpose(m: Any):  # type: ignore[no-untyped-def]
 
 @func
 def matvec(m: Any, v: Any):  # type: ignore[no-untyped-def]
-    """Square matrix times vector: `m @ v`."""
-    result = type(v)()
-    for i in range(len(v)):
+    """Matrix times vector: `m @ v`."""
+    result = kb.vector(length=len(m), dtype=type(m[0, 0]))
+    for i in range(len(m)):
         result[i] = kb.dot(m[i], v)
     return result
 
 
 @func
+def vecmat(v: Any, m: Any):  # type: ignore[no-untyped-def]
+    """Vector, as a row, times matrix: `v @ m`."""
+    result = kb.vector(length=len(m[0]), dtype=type(m[0, 0]))
+    for j in range(len(m[0])):
+        total = v[0] * m[0, j]
+        for i in range(1, len(m)):
+            total += v[i] * m[i, j]
+        result[j] = total
+    return result
+
+
+@func
 def matmul(a: Any, b: Any):  # type: ignore[no-untyped-def]
-    """Product of two square matrices: `a @ b`."""
-    result = type(a)()
+    """Product of two matrices: `a @ b`."""
+    result = kb.matrix(shape=(len(a), len(b[0])), dtype=type(a[0, 0]))
     for i in range(len(a)):
-        for j in range(len(a)):
+        for j in range(len(b[0])):
             total = a[i, 0] * b[0, j]
-            for k in range(1, len(a)):
+            for k in range(1, len(b)):
                 total += a[i, k] * b[k, j]
             result[i, j] = total
     return result
@@ -254,6 +266,7 @@ FUNCTIONS: dict[str, Function] = {
         *random.FUNCTIONS,
     )
 }
+FUNCTIONS |= library_rotations.FUNCTIONS | library_spatial.FUNCTIONS
 # Names with several functions, told apart by the arguments.
 OVERLOADS: dict[str, tuple[Overload, ...]] = {
     "sign": (overload("number", sign), overload("composite", cw_sign)),

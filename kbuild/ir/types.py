@@ -23,6 +23,8 @@ from kbuild.loader.abi import (
     Struct,
     Type,
     Vector,
+    quaternion,
+    transformation,
 )
 
 __all__ = [
@@ -54,7 +56,9 @@ __all__ = [
     "is_float",
     "is_integer",
     "is_number",
+    "quaternion",
     "structs_in",
+    "transformation",
 ]
 
 

@@ -12,6 +12,7 @@ from kbuild.ir.types import INT32, Array, Matrix, Vector, element_of, is_composi
 from kbuild.lang import places
 from kbuild.lang.context import Context
 from kbuild.lang.operands import Operand, describe
+from kbuild.lang.parts import fixed
 
 NAMES = frozenset(name for name, row in ROWS.items() if row.is_atomic)
 
@@ -67,19 +68,3 @@ def _components(ctx: Context, place: Expr, node: ast.AST) -> list[nodes.Componen
             cells = [(Const(i, INT32, span), Const(j, INT32, span)) for i in range(rows) for j in range(columns)]
             return [nodes.Component(place, cell, element, span) for cell in cells]
     raise InternalError(f"no components in {place.type}")
-
-
-def fixed(ctx: Context, place: Expr) -> Expr:
-    """The same place with its indices evaluated once."""
-    match place:
-        case nodes.Index(array, indices, type, span):
-            return nodes.Index(array, tuple(_once(ctx, i) for i in indices), type, span)
-        case nodes.Component(base, indices, type, span):
-            return nodes.Component(fixed(ctx, base), tuple(_once(ctx, i) for i in indices), type, span)
-        case nodes.Member(base, field, type, span):
-            return nodes.Member(fixed(ctx, base), field, type, span)
-    return place
-
-
-def _once(ctx: Context, index: Expr) -> Expr:
-    return index if isinstance(index, (Const, nodes.Read, nodes.ThreadIndex)) else ctx.temporary(index)

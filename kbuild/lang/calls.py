@@ -9,7 +9,9 @@ from typing import Any
 
 from kbuild.errors import did_you_mean
 from kbuild.intrinsics.library import ELEMENTWISE, FUNCTIONS, OUTPUTS, OVERLOADS, REDUCTIONS, STATEFUL
+from kbuild.intrinsics.library_rotations import OF_MATRIX
 from kbuild.intrinsics.overload import choose
+from kbuild.intrinsics.shapes import SHAPES, misfit
 from kbuild.intrinsics.table import ROWS, SPECIAL_FORMS
 from kbuild.ir import nodes
 from kbuild.ir.nodes import Const, Expr
@@ -28,7 +30,7 @@ from kbuild.ir.types import (
     is_composite,
     is_number,
 )
-from kbuild.lang import atomics, forms, inout, operators, static
+from kbuild.lang import atomics, constructors, forms, inout, operators, static
 from kbuild.lang.context import Context
 from kbuild.lang.effects import changes_memory
 from kbuild.lang.expressions import captured_operand, outer
@@ -77,10 +79,14 @@ def _callee(ctx: Context, node: ast.Call) -> Any:
 def _dispatch(ctx: Context, callee: Any, given: list[Operand], named: dict[str, Operand], node: ast.Call) -> Operand:
     if isinstance(callee, Function) and not isinstance(callee, Kernel):
         return _call_function(ctx, callee, given, named, node)
+    if callee in constructors.FACTORIES:
+        return constructors.type_form(ctx, callee, given, named, node)
     type = callee if isinstance(callee, Type) else _type_of(callee)
     if type is not None and callee is not builtin_type:
         return _construct(ctx, type, given, named, node)
     name = _intrinsic_name(ctx, callee, node)
+    if name in constructors.FORMS:
+        return constructors.FORMS[name](ctx, given, named, node)
     if name in FUNCTIONS or name in OVERLOADS:
         return _library(ctx, name, given, named, node)
     if named and name in forms.PARAMETERS:
@@ -202,13 +208,12 @@ def results_of(ctx: Context, call: nodes.Call) -> Operand:
 def _construct(ctx: Context, type: Type, given: list[Operand], named: dict[str, Operand], node: ast.Call) -> Operand:
     if isinstance(type, Struct):
         return _struct(ctx, type, given, named, node)
+    if isinstance(type, (Vector, Matrix)):
+        return constructors.composite(ctx, type, given, named, node)
     if named:
         ctx.refuse("KB130", f"{type} takes no keyword arguments", node)
-    match type:
-        case Scalar():
-            return convert(ctx, type, given, node)
-        case Vector() | Matrix():
-            return _composite(ctx, type, given, node)
+    if isinstance(type, Scalar):
+        return convert(ctx, type, given, node)
     ctx.refuse("KB112", f"{type} cannot be made inside a kernel", node)
 
 
@@ -236,23 +241,6 @@ def _converted(ctx: Context, number: int | float, type: Scalar, node: ast.Call) 
         range = f" ({low} … {high})" if type.kind != "float" else ""
         ctx.refuse("KB122", f"{number!r} does not fit {type}{range}", node)
     return exact
-
-
-def _composite(ctx: Context, type: Vector | Matrix, given: list[Operand], node: ast.Call) -> Expr:
-    """No argument: zeros. One number: all elements. One value of the type: a copy. Else every element."""
-    count = type.length if isinstance(type, Vector) else type.rows * type.columns
-    span = ctx.span(node)
-    if len(given) == 1 and not isinstance(given[0], (Untyped, Pack, Static)) and given[0].type == type:
-        return given[0]
-    if not given:
-        given = [Untyped(0, span)]
-    if len(given) not in (1, count):
-        ctx.refuse("KB130", f"{type} takes 0, 1 or {count} numbers, not {len(given)}", node)
-    parts = [ctx.coerce(operand, type.element, node, f"an element of {type}") for operand in given]
-    if len(parts) == 1:
-        only = parts[0] if isinstance(parts[0], (Const, nodes.Read)) else ctx.temporary(parts[0])
-        parts = [only] * count
-    return nodes.Build(tuple(parts), type, span)
 
 
 def _struct(ctx: Context, type: Struct, given: list[Operand], named: dict[str, Operand], node: ast.Call) -> Expr:
@@ -321,6 +309,8 @@ def _library_function(
     ctx: Context, name: str, given: list[Operand], named: dict[str, Operand], node: ast.AST
 ) -> Function:
     """The function that the arguments ask for; where the name has one alone, that."""
+    if given and name in OF_MATRIX and isinstance(getattr(given[0], "type", None), Matrix):
+        return OF_MATRIX[name]
     if name in FUNCTIONS:
         return FUNCTIONS[name]
     if named:
@@ -345,8 +335,13 @@ def _call_library(
         ctx.refuse("KB130", f"kb.{name}({', '.join(names)}) gets {len(given) + len(named)} argument(s)", node)
     ordered = _arranged(ctx, function, names, given, named, node)
     annotations = function.function.__annotations__
-    free = [position for position, one in enumerate(names) if annotations.get(one) == "Any"]
+    # What has a type of its own (the number of an axis) stands apart from the values that share one.
+    free = [position for position, one in enumerate(names) if annotations.get(one) in ("Any", *SHAPES)]
     typed = _together(ctx, [ordered[position] for position in free], node, f"kb.{name}")
+    parameters = [(names[position], str(annotations[names[position]])) for position in free]
+    reason = misfit(parameters, [value.type for value in typed])
+    if reason is not None:
+        ctx.refuse("KB130", f"kb.{name}: {reason}", node)
     for position, value in zip(free, typed, strict=True):
         ordered[position] = value
     return _call_function(ctx, function, ordered, {}, node)

@@ -293,5 +293,5 @@ EXPRESSION_HELP = {
     "ListComp": "write a `for … in range(…)` loop",
     "Lambda": "define it at module level with @kb.func",
     "NamedExpr": "assign in a statement of its own",
-    "Slice": "index single elements",
+    "Slice": "slices are parts of vectors and matrices: `v[0:3]`",
 }

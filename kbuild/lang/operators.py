@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from kbuild.intrinsics import library
+from kbuild.intrinsics import library, library_rotations
 from kbuild.ir import nodes
 from kbuild.ir.nodes import Const, Expr
 from kbuild.ir.types import (
@@ -20,6 +20,7 @@ from kbuild.ir.types import (
 )
 from kbuild.lang.context import Context, conversion_help
 from kbuild.lang.operands import FOLD, Operand, Untyped, default_type, describe
+from kbuild.loader.types import Function
 
 BINARY: dict[type[ast.operator], tuple[str, str]] = {
     ast.Add: ("add", "+"),
@@ -55,6 +56,8 @@ def binary(ctx: Context, kind: type[ast.operator], left: Operand, right: Operand
     if op == "matmul":
         return _matmul(ctx, left, right, node)
     a, b = _typed_pair(ctx, op, left, right, node)
+    if op == "mul" and (product := _product(ctx, a, b, node)) is not None:
+        return product
     if op == "pow":
         return _pow(ctx, a, b, node)
     return _build(ctx, op, sign, a, b, node)
@@ -129,7 +132,9 @@ def _composite_type(ctx: Context, op: str, sign: str, a: Type, b: Type, node: as
     help = None
     if op in ("mul", "div") and a == b:
         help = f"element by element: `kb.cw_{op}(a, b)`"
-        help += "; the inner product: `kb.dot(a, b)`" if isinstance(a, Vector) else "; the matrix product: `a @ b`"
+        help += "; the inner product: `kb.dot(a, b)`" if isinstance(a, Vector) else ""
+    if op == "mul" and isinstance(a, Vector) and a.kind != "vec" and b == Vector(3, a.element):
+        help = "turn it: `kb.quat_rotate(q, v)`" if a.kind == "quat" else "move it: `kb.transform_point(t, v)`"
     ctx.refuse("KB120", f"`{sign}` between {a} and {b}", node, help or conversion_help(element_of(b), element_of(a)))
 
 
@@ -140,15 +145,42 @@ def _pow(ctx: Context, a: Expr, b: Expr, node: ast.AST) -> Expr:
     return nodes.Intrinsic("pow", (a, b), a.type, ctx.span(node))
 
 
+def _product(ctx: Context, a: Expr, b: Expr, node: ast.AST) -> Expr | None:
+    """`a * b` of what has a product of its own: quaternions, transforms, matrices."""
+    kinds = {"quat": library_rotations.quat_mul, "transform": library_rotations.transform_multiply}
+    if isinstance(a.type, Vector) and a.type == b.type and a.type.kind in kinds:
+        return _called(ctx, kinds[a.type.kind], a, b, node)
+    function = _matrix_product(a.type, b.type)
+    return None if function is None else _called(ctx, function, a, b, node)
+
+
+def _matrix_product(a: Type, b: Type) -> Function | None:
+    """The function for two types that fit: matrix and matrix, matrix and column, row and matrix."""
+    if element_of(a) != element_of(b):
+        return None
+    found: Function | None = None
+    match a, b:
+        case Matrix(), Matrix() if a.columns == b.rows:
+            found = library.matmul
+        case Matrix(), Vector(kind="vec") if a.columns == b.length:
+            found = library.matvec
+        case Vector(kind="vec"), Matrix() if a.length == b.rows:
+            found = library.vecmat
+    return found
+
+
+def _called(ctx: Context, function: Function, a: Expr, b: Expr, node: ast.AST) -> Expr:
+    callee = ctx.program.instance(function, [a, b], ctx.span(node))
+    return nodes.Call(callee, (a, b), callee.result, ctx.span(node))
+
+
 def _matmul(ctx: Context, left: Operand, right: Operand, node: ast.AST) -> Operand:
     a, b = ctx.typed(left, node), ctx.typed(right, node)
-    if isinstance(a.type, Matrix) and a.type.rows == a.type.columns:
-        vector = Vector(a.type.columns, a.type.element)
-        function = {vector: library.matvec, a.type: library.matmul}.get(b.type)
-        if function is not None:
-            callee = ctx.program.instance(function, [a, b], ctx.span(node))
-            return nodes.Call(callee, (a, b), callee.result, ctx.span(node))
-    ctx.refuse("KB120", f"`@` between {a.type} and {b.type}", node, "it takes a square matrix and a vector or matrix")
+    function = _matrix_product(a.type, b.type)
+    if function is None:
+        help = "it takes matrices and vectors of one element type, as many columns as there are rows"
+        ctx.refuse("KB120", f"`@` between {a.type} and {b.type}", node, help)
+    return _called(ctx, function, a, b, node)
 
 
 def unary(ctx: Context, kind: type[ast.unaryop], operand: Operand, node: ast.AST) -> Operand:

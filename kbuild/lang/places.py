@@ -1,4 +1,4 @@
-"""Subscripts and attributes: elements of arrays, components, rows, fields, shapes."""
+"""Subscripts and attributes: elements of arrays, components, rows, parts of vectors, fields, shapes."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from kbuild.ir.nodes import Const, Expr, Read
 from kbuild.ir.traverse import root_of
 from kbuild.ir.types import INT32, Array, Matrix, Struct, Vector, field_of, is_integer
 from kbuild.ir.verify import component_type
+from kbuild.lang import parts
 from kbuild.lang.context import Context
 from kbuild.lang.operands import Operand, Pack, Untyped, describe
 
@@ -19,8 +20,10 @@ _SWIZZLE = "xyzw"
 def subscript(ctx: Context, node: ast.expr) -> Operand:
     """`base[i]`, `base[i, j]`."""
     assert isinstance(node, ast.Subscript)
-    parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-    base, *indices = ctx.operands([node.value, *parts])
+    if parts.is_sliced(node):
+        return parts.sliced(ctx, node)
+    axes = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    base, *indices = ctx.operands([node.value, *axes])
     return element(ctx, base, indices, node)
 
 
@@ -97,12 +100,15 @@ def attribute(ctx: Context, node: ast.expr) -> Operand:
     match value.type:
         case Array():
             return _array_attribute(ctx, value, value.type, node)
-        case Vector() if node.attr in _SWIZZLE[: value.type.length]:
+        case Vector(kind="transform") if node.attr in ("p", "q"):
+            return parts.of_transform(ctx, value, node)
+        case Vector(kind="vec" | "quat") if node.attr in _SWIZZLE[: value.type.length]:
             axis = Const(_SWIZZLE.index(node.attr), INT32, ctx.span(node))
             return nodes.Component(value, (axis,), value.type.element, ctx.span(node))
         case Struct():
             return _member(ctx, value, value.type, node)
-    ctx.refuse("KB142", f"{describe(value)} has no attribute {node.attr!r}", node)
+    help = "its parts are .p (position) and .q (rotation)" if getattr(value.type, "kind", "") == "transform" else None
+    ctx.refuse("KB142", f"{describe(value)} has no attribute {node.attr!r}", node, help)
 
 
 def _member(ctx: Context, base: Expr, type: Struct, node: ast.Attribute) -> Expr:
@@ -143,6 +149,23 @@ def refuse_view(ctx: Context, place: Operand, node: ast.AST) -> None:
         assert isinstance(place.array.type, Array)
         help = f"the array has {place.array.type.ndim} dimensions: index every one of them"
         ctx.refuse("KB140", f"{len(place.indices)} index(es) for {place.array.type}", node, help)
+
+
+def targets(ctx: Context, node: ast.expr) -> nodes.Build | None:
+    """The components that a slice, or the part of a transform, stands for as a target; None for other targets."""
+    if isinstance(node, ast.Subscript) and not parts.is_sliced(node):
+        return None
+    if isinstance(node, ast.Attribute) and node.attr not in ("p", "q"):
+        return None
+    place = ctx.expr(node)
+    if not isinstance(place, nodes.Build):
+        return None
+    root = root_of(place.parts[0])
+    if not isinstance(root, nodes.Index) and getattr(root, "symbol", None) not in ctx.symbols.values():
+        ctx.refuse("KB143", "this cannot be assigned to", node, "assign to a part of a variable or of an array element")
+    if isinstance(root, Read):
+        refuse_parameter_field(ctx, place.parts[0], node)
+    return place
 
 
 def refuse_parameter_field(ctx: Context, place: Expr, node: ast.expr) -> None:

@@ -10,9 +10,11 @@ from kbuild.ir.nodes import Expr, Read, Symbol
 from kbuild.ir.traverse import root_of, walk
 from kbuild.ir.types import INT32, VOID, Tuple, Type, element_of, is_integer, is_number
 from kbuild.lang import atomics, loops, operators, places, static
+from kbuild.lang.constructors import components
 from kbuild.lang.context import Context, StatementHandler
 from kbuild.lang.expressions import outer
 from kbuild.lang.operands import Operand, Pack, Silenced, Static, Untyped, describe
+from kbuild.lang.parts import fixed
 from kbuild.loader.builtins import Builtin
 from kbuild.loader.types import Kernel, abi_type
 
@@ -98,11 +100,23 @@ def _same_type(ctx: Context, target: ast.Name, symbol: Symbol, value: Operand, n
 
 def _assign_place(ctx: Context, target: ast.expr, value: Operand, node: ast.AST) -> None:
     mark = len(ctx.block)
+    several = places.targets(ctx, target)
+    if several is not None:
+        _assign_parts(ctx, several, ctx.saved_before(mark, [value])[0], node)
+        return
     place = places.target(ctx, target)
     if len(ctx.block) > mark:
         value = ctx.saved_before(mark, [value])[0]
     typed = ctx.coerce(value, place.type, node, "the value")
     ctx.emit(nodes.Assign(place, typed, ctx.span(node)))
+
+
+def _assign_parts(ctx: Context, several: nodes.Build, value: Operand, node: ast.AST) -> None:
+    """`v[0:3] = w`: all is read before anything is written."""
+    typed = ctx.coerce(value, several.type, node, "the value")
+    whole = ctx.temporary(typed)
+    for place, part in zip(several.parts, components(ctx, whole, node), strict=True):
+        ctx.emit(nodes.Assign(place, part, ctx.span(node)))
 
 
 def annotated(ctx: Context, node: ast.stmt) -> None:
@@ -142,7 +156,7 @@ def augmented(ctx: Context, node: ast.stmt) -> None:
         _assign_name(ctx, node.target, operators.binary(ctx, type(node.op), current, value, node), node)
         return
     load = ast.copy_location(_as_load(node.target), node.target)
-    place = atomics.fixed(ctx, places.target(ctx, load))
+    place = fixed(ctx, places.target(ctx, load))
     mark = len(ctx.block)
     value = ctx.expr(node.value)
     in_memory = isinstance(root_of(place), nodes.Index)

@@ -4,6 +4,8 @@ A type is an immutable object with a size, an alignment and a spelling that can 
 
     float32                      scalars: bool int8…int64 uint8…uint64 float16 float32 float64
     vec3[float32]                `length` scalars, aligned like one scalar
+    quat[float32]                a quaternion: the vector (x, y, z, w) with a product of its own
+    transform[float32]           a rigid motion: the vector of a position and a quaternion (7 scalars)
     mat3x3[float32]              row-major, aligned like one scalar
     array2[float32]              a descriptor: address, then `ndim` extents, then `ndim` strides in bytes (int32)
     struct:robosim.kernels:Spring    fields in order, each at its natural alignment, as C lays them out
@@ -68,14 +70,27 @@ SCALARS = {
 
 
 class Vector(Type):
-    """`length` scalars side by side."""
+    """`length` scalars side by side. `kind` is vec, or quat or transform: the same memory with another product."""
 
-    __slots__ = ("element", "length")
+    __slots__ = ("element", "kind", "length")
 
-    def __init__(self, length: int, element: Scalar) -> None:
-        self.length, self.element = length, element
+    def __init__(self, length: int, element: Scalar, kind: str = "vec") -> None:
+        self.length, self.element, self.kind = length, element, kind
         self.size, self.align = length * element.size, element.align
-        self.spelling = "vec%d[%s]" % (length, element.spelling)
+        self.spelling = "%s[%s]" % ("vec%d" % length if kind == "vec" else kind, element.spelling)
+
+
+def quaternion(element: Scalar) -> Vector:
+    """x, y, z, w."""
+    return Vector(4, element, "quat")
+
+
+def transformation(element: Scalar) -> Vector:
+    """A position and the quaternion of a rotation, which comes first when a point is moved."""
+    return Vector(7, element, "transform")
+
+
+_KINDS = {"quat": quaternion, "transform": transformation}
 
 
 class Matrix(Type):
@@ -163,6 +178,8 @@ def _parse_composite(head: str, inner: str, structs: dict[str, Struct]) -> Type 
         return None
     if head.startswith("vec") and _is_count(head[3:]):
         return Vector(int(head[3:]), element)
+    if head in _KINDS and element.kind == "float":
+        return _KINDS[head](element)
     rows, cross, columns = head[3:].partition("x")
     if head.startswith("mat") and cross and _is_count(rows) and _is_count(columns):
         return Matrix(int(rows), int(columns), element)

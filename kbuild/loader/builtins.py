@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import operator
 
+from . import factories, rotations, spatial
 from .values import Mat, Vec
 
 TYPE_CHECKING = False
@@ -29,10 +30,10 @@ class Builtin:
     def __repr__(self) -> str:
         return "<kbuild function %s>" % self.name
 
-    def __call__(self, *arguments: Any) -> Any:
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
         if self._host is None:
             raise TypeError("kb.%s works inside kernels only" % self.name)
-        return self._host(*arguments)
+        return self._host(*arguments, **named)
 
 
 def _where(condition: Any, then: Any, otherwise: Any) -> Any:
@@ -85,7 +86,7 @@ def _any_count(two: Callable[[Any, Any], Any]) -> Callable[..., Any]:
 
 
 def _transpose(m: Any) -> Any:
-    return type(m)(*(m[j][i] for i in range(len(m)) for j in range(len(m))))
+    return factories.make_matrix_from_cols(*m)
 
 
 def _whole(function: Callable[[float], int]) -> Callable[[float], float]:
@@ -227,6 +228,9 @@ _HOST: dict[str, Callable[..., Any]] = {
     "transpose": _transpose,
     "trunc": _whole(math.trunc),
     "where": _where,
+    **factories.HOST,
+    **rotations.HOST,
+    **spatial.HOST,
 }
 
 _KERNEL_NAMES = """

@@ -151,6 +151,8 @@ def _zero(cls: type, field: abi.Field) -> object:
         return None
     if isinstance(field.type, abi.Struct):
         return _evaluated(cls, field.name)()  # type: ignore[operator]
+    if isinstance(field.type, abi.Vector):
+        return class_of(field.type)(*(0,) * field.type.length)  # type: ignore[operator]
     return class_of(field.type)()  # type: ignore[operator]
 
 

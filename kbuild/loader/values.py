@@ -1,4 +1,4 @@
-"""Numbers, vectors and matrices on the host: `kb.float32(1.5)`, `kb.vec3(0.0, 1.0, 2.0)`, `kb.mat33(…)`.
+"""Numbers, vectors, quaternions and matrices on the host: `kb.float32(1.5)`, `kb.vec3(0.0, 1.0, 2.0)`, `kb.quat(…)`.
 
 A scalar type is a class that is called like a conversion and answers with a plain Python number, rounded or wrapped as
 a kernel would. Vectors and matrices are immutable tuples with arithmetic, rounded to their element type after every
@@ -12,6 +12,10 @@ import operator
 import struct
 
 from . import abi
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _FLOAT_PACK = {"float16": struct.Struct("<e"), "float32": struct.Struct("<f")}
 _SUFFIXES = {
@@ -188,17 +192,37 @@ class Vec(tuple):  # type: ignore[type-arg]
 
     def __new__(cls, *components: object) -> Vec:
         length, element = cls._kb_type_.length, cls._kb_type_.element
-        if len(components) == 1:
-            only = components[0]
-            components = tuple(only) if hasattr(only, "__iter__") else (only,) * length
-        components = components or (0,) * length
+        components = cls._numbers(components) or (0,) * length
         if len(components) != length:
-            raise TypeError(
-                "%s takes %d numbers, one for all, or none; got %d" % (cls.__name__, length, len(components))
-            )
+            raise TypeError("%s takes %s; got %d" % (cls.__name__, cls._wanted(), len(components)))
         if element.kind == "float":
             return tuple.__new__(cls, [round_float(element, float(c)) for c in components])  # type: ignore[arg-type]
         return tuple.__new__(cls, [coerce(element, c) for c in components])
+
+    @classmethod
+    def _numbers(cls, given: tuple[object, ...]) -> tuple[object, ...]:
+        """What a constructor was given as single numbers."""
+        if len(given) == 1:
+            only = given[0]
+            if hasattr(only, "__iter__"):
+                return tuple(only)
+            return given * cls._kb_type_.length if cls._kb_type_.kind != "quat" else given
+        sizes = parts_of(cls._kb_type_)
+        if sizes and len(given) == len(sizes) and hasattr(given[0], "__iter__"):
+            parts = [tuple(part) if hasattr(part, "__iter__") else (part,) for part in given]
+            if [len(part) for part in parts] != sizes:
+                raise TypeError("%s takes %s; got %r" % (cls.__name__, cls._wanted(), given))
+            return tuple(number for part in parts for number in part)
+        return given
+
+    @classmethod
+    def _wanted(cls) -> str:
+        type, sizes = cls._kb_type_, parts_of(cls._kb_type_)
+        parts = " parts of %s," % " and ".join(map(str, sizes)) if sizes else ""
+        return "%d numbers,%s%s or none" % (type.length, parts, " one for all," if type.kind != "quat" else "")
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _again, (self._kb_type_.spelling, tuple(self))
 
     @classmethod
     def _of(cls, values: object) -> Vec:
@@ -208,9 +232,6 @@ class Vec(tuple):  # type: ignore[type-arg]
     def __repr__(self) -> str:
         return "%s(%s)" % (type(self).__name__, ", ".join(map(repr, self)))
 
-    x = property(operator.itemgetter(0))
-    y = property(operator.itemgetter(1))
-
     def __add__(self, other: object) -> Vec:
         return self._of(map(operator.add, self, other)) if type(other) is type(self) else NotImplemented
 
@@ -218,9 +239,17 @@ class Vec(tuple):  # type: ignore[type-arg]
         return self._of(map(operator.sub, self, other)) if type(other) is type(self) else NotImplemented
 
     def __mul__(self, factor: object) -> Vec:
+        return self._of(c * factor for c in self) if _is_number(factor) else self.__matmul__(factor)
+
+    def __rmul__(self, factor: object) -> Vec:
         return self._of(c * factor for c in self) if _is_number(factor) else NotImplemented
 
-    __rmul__ = __mul__
+    def __matmul__(self, other: object) -> Vec:
+        """The row times a matrix."""
+        element = self._kb_type_.element
+        if not isinstance(other, Mat) or self._kb_type_ != abi.Vector(len(other), other._kb_type_.element):
+            return NotImplemented
+        return _vector(other._row_._kb_type_)._of(_dot(element, self, column) for column in zip(*other))
 
     def __truediv__(self, divisor: object) -> Vec:
         if not _is_number(divisor) or self._kb_type_.element.kind != "float":
@@ -232,6 +261,79 @@ class Vec(tuple):  # type: ignore[type-arg]
 
     def __pos__(self) -> Vec:
         return self
+
+
+class Quat(Vec):
+    """Base of the quaternion classes: x, y, z, w; `a * b` is the Hamilton product, which rotates by b and then by a."""
+
+    __slots__ = ()
+
+    def __mul__(self, other: object) -> Vec:
+        return self._of(hamilton(self, other)) if type(other) is type(self) else super().__mul__(other)
+
+
+class Transform(Vec):
+    """Base of the rigid motions: a position `p` and a rotation `q`; `a * b` moves by b and then by a.
+
+    Without an argument it is the identity, not zero.
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, *components: object, **named: object) -> Vec:  # type: ignore[misc]
+        if components and not named:
+            return super().__new__(cls, *components)
+        if components or not set(named) <= {"p", "q"}:
+            raise TypeError("%s takes %s, or p= and q=" % (cls.__name__, cls._wanted()))
+        return super().__new__(cls, named.get("p", (0.0, 0.0, 0.0)), named.get("q", (0.0, 0.0, 0.0, 1.0)))
+
+    @property
+    def p(self) -> Vec:
+        """The position."""
+        return _vector(abi.Vector(3, self._kb_type_.element))(*self[:3])
+
+    @property
+    def q(self) -> Vec:
+        """The rotation."""
+        return _vector(abi.quaternion(self._kb_type_.element))(*self[3:])
+
+    def __mul__(self, other: object) -> Vec:
+        if type(other) is not type(self):
+            return super().__mul__(other)
+        a, b = tuple(self), tuple(other)
+        moved = rotated(a[3:], b[:3])
+        return self._of([*map(operator.add, a, moved), *hamilton(a[3:], b[3:])])
+
+
+def hamilton(a: Any, b: Any) -> list[float]:
+    """The product of two quaternions (x, y, z, w)."""
+    ax, ay, az, aw = a
+    bx, by, bz, bw = b
+    return [
+        aw * bx + ax * bw + ay * bz - az * by,
+        aw * by + ay * bw + az * bx - ax * bz,
+        aw * bz + az * bw + ax * by - ay * bx,
+        aw * bw - ax * bx - ay * by - az * bz,
+    ]
+
+
+def rotated(q: Any, v: Any) -> list[float]:
+    """v turned by a quaternion of length one: (2 w² - 1) v + 2 (u · v) u + 2 w (u × v), u being its x, y, z."""
+    x, y, z, w = q
+    a, b, c = v
+    s, t = 2.0 * w * w - 1.0, 2.0 * (x * a + y * b + z * c)
+    return [
+        s * a + t * x + 2.0 * w * (y * c - z * b),
+        s * b + t * y + 2.0 * w * (z * a - x * c),
+        s * c + t * z + 2.0 * w * (x * b - y * a),
+    ]
+
+
+def parts_of(type: abi.Vector) -> list[int]:
+    """Lengths of the vectors that a value can be made of besides single numbers."""
+    if type.kind == "vec":
+        return [3, 3] if type.length == 6 else []
+    return [3, 1] if type.kind == "quat" else [3, 4]
 
 
 class Mat(tuple):  # type: ignore[type-arg]
@@ -259,6 +361,9 @@ class Mat(tuple):  # type: ignore[type-arg]
             row, column = index
             return tuple.__getitem__(self, row)[column]
         return tuple.__getitem__(self, index)  # type: ignore[call-overload]
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _again, (self._kb_type_.spelling, tuple(self))
 
     def __repr__(self) -> str:
         return "%s(%s)" % (type(self).__name__, ", ".join(repr(tuple(row)) for row in self))
@@ -289,11 +394,12 @@ class Mat(tuple):  # type: ignore[type-arg]
     def __matmul__(self, other: object) -> object:
         element = self._kb_type_.element
         if isinstance(other, Vec) and other._kb_type_ == self._row_._kb_type_:
-            return other._of(_dot(element, row, other) for row in self)
-        if type(other) is type(self):
-            columns = list(zip(*other))
-            return self._of([self._row_._of(_dot(element, row, column) for column in columns) for row in self])
-        return NotImplemented
+            return _vector(abi.Vector(len(self), element))._of(_dot(element, row, other) for row in self)
+        if not isinstance(other, Mat) or (len(other), other._kb_type_.element) != (self._kb_type_.columns, element):
+            return NotImplemented
+        columns = list(zip(*other))
+        made = _matrix(abi.Matrix(len(self), len(columns), element))
+        return made(*(number for row in self for number in (_dot(element, row, column) for column in columns)))
 
 
 def _dot(element: abi.Scalar, row: object, column: object) -> object:
@@ -340,9 +446,11 @@ def _vector(type_: abi.Vector) -> type[Vec]:
     made = _classes.get(type_.spelling)
     if made is None:
         names = {"__slots__": (), "_kb_type_": type_, "__module__": __name__}
-        for axis, name in list(enumerate("xyzw"))[2 : type_.length]:
+        for axis, name in list(enumerate("xyzw"))[: type_.length if type_.kind != "transform" else 0]:
             names[name] = property(operator.itemgetter(axis))
-        made = type("vec%d%s" % (type_.length, _suffix(type_.element)), (Vec,), names)
+        base = {"vec": Vec, "quat": Quat, "transform": Transform}[type_.kind]
+        head = "vec%d" % type_.length if base is Vec else type_.kind
+        made = type(head + _suffix(type_.element), (base,), names)
         made = _classes.setdefault(type_.spelling, made)
         SEQUENCES.add(made)
     return made
@@ -353,16 +461,27 @@ def _matrix(type_: abi.Matrix) -> type[Mat]:
     if made is None:
         row = _vector(abi.Vector(type_.columns, type_.element))
         names = {"__slots__": (), "_kb_type_": type_, "_row_": row, "__module__": __name__}
-        made = type("mat%d%d%s" % (type_.rows, type_.columns, _suffix(type_.element)), (Mat,), names)
+        shape = ("mat%d%d" if max(type_.rows, type_.columns) < 10 else "mat%dx%d") % (type_.rows, type_.columns)
+        made = type(shape + _suffix(type_.element), (Mat,), names)
         made = _classes.setdefault(type_.spelling, made)
         SEQUENCES.add(made)
     return made
 
 
+def _again(spelling: str, items: tuple[object, ...]) -> object:
+    """A pickled value."""
+    return class_of(abi.parse(spelling, {}))(*items)  # type: ignore[operator]
+
+
 _VECTORS = tuple("vec%s%s" % (n, suffix) for n in "234" for suffix in ("", *_SUFFIXES))
 _MATRICES = tuple("mat%s%s%s" % (n, n, suffix) for n in "234" for suffix in ("", "h", "f", "d"))
 _SCALAR_NAMES = tuple("bool_" if name == "bool" else name for name in abi.SCALARS)
-__all__ = _SCALAR_NAMES + _VECTORS + _MATRICES
+_RIGID = tuple(
+    head + suffix
+    for head in ("quat", "transform", "spatial_vector", "spatial_matrix")
+    for suffix in ("", "h", "f", "d")
+)
+__all__ = _SCALAR_NAMES + _VECTORS + _MATRICES + _RIGID
 
 
 def __getattr__(name: str) -> object:
@@ -371,4 +490,17 @@ def __getattr__(name: str) -> object:
         return _vector(abi.Vector(int(name[3]), _SUFFIXES[name[4:] or "f"]))
     if name in _MATRICES:
         return _matrix(abi.Matrix(int(name[3]), int(name[4]), _SUFFIXES[name[5:] or "f"]))
+    if name in _RIGID:
+        return _rigid(name)
     raise AttributeError("module %r has no attribute %r" % (__name__, name))
+
+
+def _rigid(name: str) -> type:
+    """`quatd`, `transform`, `spatial_vectorh`: a spatial vector is a vector of six, a spatial matrix 6 × 6."""
+    suffix = name[-1] if name[-1] in "hfd" else "f"
+    element = _SUFFIXES[suffix]
+    if name.startswith("quat"):
+        return _vector(abi.quaternion(element))
+    if name.startswith("transform"):
+        return _vector(abi.transformation(element))
+    return _vector(abi.Vector(6, element)) if "vector" in name else _matrix(abi.Matrix(6, 6, element))

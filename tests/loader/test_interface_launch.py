@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from kbuild.loader import abi, values
 from kbuild.loader import array as arrays
 from kbuild.loader.errors import LaunchError
 from kbuild.loader.values import float32, vec3
@@ -30,12 +31,22 @@ def descriptor(cuda: FakeCuda) -> tuple[int, ...]:
     return struct.unpack_from("<Qii", bytes(cuda.records[-1].bytes), 8)
 
 
-@pytest.mark.parametrize("spelling", ["float32", "vec3[float32]", "mat2x2[float32]"])
+ELEMENTS = {
+    "float32": ((10,), 4),
+    "vec3[float32]": ((10, 3), 12),
+    "mat2x2[float32]": ((10, 2, 2), 16),
+    "quat[float32]": ((10, 4), 16),
+    "transform[float32]": ((10, 7), 28),
+    "vec6[float32]": ((10, 6), 24),
+    "mat6x6[float32]": ((10, 6, 6), 144),
+}
+
+
+@pytest.mark.parametrize("spelling", ELEMENTS)
 def test_numbers_stand_for_elements(cuda: FakeCuda, spelling: str) -> None:
     kernel = make_bundle([("a", f"array1[{spelling}]")])["p.kernels:k"]
-    block = arrays.zeros(40, float32)
-    shapes = {"float32": ((10,), 4), "vec3[float32]": ((10, 3), 12), "mat2x2[float32]": ((10, 2, 2), 16)}
-    shape, stride = shapes[spelling]
+    block = arrays.zeros(360, float32)
+    shape, stride = ELEMENTS[spelling]
     for _ in range(2):
         kernel.launch(1, (Tensor(shape, block.ptr),))
         assert descriptor(cuda) == (block.ptr, 10, stride)
@@ -116,3 +127,17 @@ def test_an_address_of_the_host(cuda: FakeCuda) -> None:
         LaunchError, match="parameter a: there is no GPU memory at 0x40: it is host memory, or was freed"
     ):
         kernel.launch(1, (Tensor((4,), 64),))
+
+
+def test_rotations_are_launched_by_value(cuda: FakeCuda) -> None:
+    """The thorough launch, then the quick one: a quaternion, a transform, tuples for both."""
+    kernel = make_bundle([("q", "quat[float32]"), ("t", "transform[float64]")])["p.kernels:k"]
+    q, t = (
+        values.class_of(abi.quaternion(abi.FLOAT32))(1, 2, 3, 4),
+        values.class_of(abi.transformation(abi.FLOAT64))(*range(7)),
+    )
+    for arguments in ((q, t), (q, t), (tuple(q), tuple(t)), ([*q], [*t])):
+        kernel.launch(1, arguments)
+        assert struct.unpack_from("<4f4x7d", bytes(cuda.records[-1].bytes), 4) == (1, 2, 3, 4, *range(7))
+    with pytest.raises(LaunchError, match=r"parameter t: wanted transform\[float64\], got 4 values"):
+        kernel.launch(1, (q, q))

@@ -16,10 +16,10 @@ __device__ __forceinline__ vec2f operator+(vec2f a, vec2f b) { return vec2f{{(a.
 
 namespace kb_unit {
 
-#line 76 "/kbuild/kbuild/intrinsics/library.py"
+#line 88 "/kbuild/kbuild/intrinsics/library.py"
 __device__ __forceinline__ mat2x2f matmul(mat2x2f a, mat2x2f b)
 {
-#line 78 "/kbuild/kbuild/intrinsics/library.py"
+#line 90 "/kbuild/kbuild/intrinsics/library.py"
     mat2x2f result = mat2x2f{{vec2f{{0.0f, 0.0f}}, vec2f{{0.0f, 0.0f}}}};
     _Pragma("unroll") for (int i = 0; i < 2; ++i) {
         _Pragma("unroll") for (int j = 0; j < 2; ++j) {
@@ -27,11 +27,11 @@ __device__ __forceinline__ mat2x2f matmul(mat2x2f a, mat2x2f b)
             _Pragma("unroll") for (int k = 1; k < 2; ++k) {
                 total = fmaf(a.r[i].c[k], b.r[k].c[j], total);
             }
-#line 84 "/kbuild/kbuild/intrinsics/library.py"
+#line 96 "/kbuild/kbuild/intrinsics/library.py"
             result.r[i].c[j] = total;
         }
     }
-#line 85 "/kbuild/kbuild/intrinsics/library.py"
+#line 97 "/kbuild/kbuild/intrinsics/library.py"
     return result;
 }
 

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+from kbuild.intrinsics import library_rotations, library_spatial
 from kbuild.intrinsics.library import FUNCTIONS, OVERLOADS
 from kbuild.intrinsics.table import ROWS
 from kbuild.loader.abi import SCALARS
@@ -124,8 +125,9 @@ def calls(kind: str, result: str) -> Iterator[str]:
 
 SCALAR_FUNCTIONS = frozenset({"clamp", "degrees", "frac", "lerp", "nonzero", "radians", "sign", "step"})
 VECTOR_FUNCTIONS = frozenset({"cross", "dot", "length", "length_sq", "normalize", "transpose"})
+BY_HAND = frozenset({*library_rotations.FUNCTIONS, *library_spatial.FUNCTIONS})  # in gpukernels/rotations.py
 # The rest of the library is made of operations that are tried here one by one, and is run in tests/intrinsics.
-TRIED_ELSEWHERE = {*FUNCTIONS, *OVERLOADS} - SCALAR_FUNCTIONS - VECTOR_FUNCTIONS
+TRIED_ELSEWHERE = {*FUNCTIONS, *OVERLOADS} - SCALAR_FUNCTIONS - VECTOR_FUNCTIONS - BY_HAND
 
 COMPARISONS = tuple(f"x {sign} y" for sign in ("==", "!=", "<", "<=", ">", ">="))
 CHOICES = ("kb.where(x < y, x, y)", "y if x == y else x", "kb.step(x)", "kb.clamp(x, y, z)")

@@ -57,11 +57,11 @@ def mixed(f: kb.array(dtype=float), d: kb.array(dtype=kb.float64), i: int, u: kb
     z = f[0] + d[0]  # E: KB120 between float32 and float64
     w = v * v  # E: KB120 kb.cw_mul(a, b)
     s = v + 1.0  # E: KB120 between vec3[float32] and float32
-    t = m * v  # E: KB120 between mat3x3[float32] and vec3[float32]
-    r = v @ m  # E: KB120 it takes a square matrix
+    t = m * kb.vec2(1.0)  # E: KB120 between mat3x3[float32] and vec2[float32]
+    r = v @ v  # E: KB120 it takes matrices and vectors of one element type
     q = v * d[0]  # E: KB120 between
     p = 1.0 / v  # E: KB120 between
-    o = m * m  # E: KB120 the matrix product: `a @ b`
+    o = m / m  # E: KB120 kb.cw_div(a, b)
     n = i if b else f[0]  # E: KB120 a conditional expression of
     if i < u:  # E: KB120 a comparison of int32 and uint32
         f[1] = x + y + z + w + s + t + r + q + p + o + n
