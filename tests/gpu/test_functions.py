@@ -83,8 +83,9 @@ def inverse_erfc(y):
         return -inverse_erfc(2.0 - y)
     x = 1.0 - y if y > 0.5 else min(math.sqrt(-math.log(y)), 26.5)
     for _ in range(60):
-        tail = math.erfc(x)
-        x += (math.log(tail) - math.log(y)) * tail * math.exp(x * x) * math.sqrt(math.pi) / 2.0
+        tail = math.log(math.erfc(x))
+        # tail * exp(x * x) as one exponential: the second factor alone overflows from 26.7 on
+        x += (tail - math.log(y)) * math.exp(tail + x * x) * math.sqrt(math.pi) / 2.0
     return x
 
 
