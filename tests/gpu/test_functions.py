@@ -75,6 +75,17 @@ def inverse_erf(y):
     return x
 
 
+def logarithm_of_erfc(x):
+    """By the asymptotic series (Abramowitz and Stegun 7.1.23) where erfc itself is subnormal or nearly."""
+    if x < 24.0:
+        return math.log(math.erfc(x))
+    t, term, total = 0.5 / (x * x), 1.0, 0.0
+    for k in range(1, 9):
+        term *= -(2 * k - 1) * t
+        total += term
+    return math.log1p(total) - math.log(x * math.sqrt(math.pi)) - x * x
+
+
 def inverse_erfc(y):
     """Newton's method on the logarithm, which is nearly a parabola."""
     if not 0.0 < y < 2.0:
@@ -83,7 +94,7 @@ def inverse_erfc(y):
         return -inverse_erfc(2.0 - y)
     x = 1.0 - y if y > 0.5 else min(math.sqrt(-math.log(y)), 26.5)
     for _ in range(60):
-        tail = math.log(math.erfc(x))
+        tail = logarithm_of_erfc(x)
         # tail * exp(x * x) as one exponential: the second factor alone overflows from 26.7 on
         x += (tail - math.log(y)) * math.exp(tail + x * x) * math.sqrt(math.pi) / 2.0
     return x
