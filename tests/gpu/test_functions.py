@@ -90,9 +90,11 @@ def inverse_erfc(y):
     """Newton's method on the logarithm, which is nearly a parabola."""
     if not 0.0 < y < 2.0:
         return {0.0: math.inf, 2.0: -math.inf}.get(y, math.nan)
+    if 0.5 <= y <= 1.5:
+        return inverse_erf(1.0 - y)  # exact, and nothing cancels there
     if y > 1.0:
         return -inverse_erfc(2.0 - y)
-    x = 1.0 - y if y > 0.5 else min(math.sqrt(-math.log(y)), 26.5)
+    x = min(math.sqrt(-math.log(y)), 26.5)
     for _ in range(60):
         tail = logarithm_of_erfc(x)
         # tail * exp(x * x) as one exponential: the second factor alone overflows from 26.7 on
