@@ -100,8 +100,10 @@ def _remainder(a: float, b: float) -> float:
 
 def fma(a: float, b: float, c: float, type: Scalar) -> float:
     """`a * b + c`, rounded once."""
-    if not (math.isfinite(a) and math.isfinite(b) and math.isfinite(c)):
-        return round_to(a * b + c, type)
+    if not (math.isfinite(a) and math.isfinite(b)):
+        return a * b + c
+    if not math.isfinite(c):
+        return c  # the exact product is finite, also where the rounded one overflows
     exact = Fraction(a) * Fraction(b) + Fraction(c)
     if exact == 0:
         return a * b + c  # the sign of a zero sum follows the signs of its terms

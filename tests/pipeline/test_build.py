@@ -330,7 +330,7 @@ def test_check_counts(project: Project) -> None:
     clean = check(project.config)
     assert (clean.found, clean.complete, clean.refusals, clean.diagnostics) == (3, 3, {}, ())
     project.edit("first.py", "amplify(a[i])", "[a[i]] + missing")
-    project.edit("second.py", "shift(a[i, j])", "a[i]")
+    project.edit("second.py", "shift(a[i, j])", "a[i, j, 0]")
     wrong = check(project.config)
     assert (wrong.found, wrong.complete) == (3, 1)
     assert wrong.refusals == {"KB111": 1, "KB140": 1}
