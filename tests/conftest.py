@@ -1,5 +1,6 @@
 """Settings of every test run. Python 3.8, since `make test-gpu` runs it on old machines, where little is installed."""
 
+import os
 import signal
 from importlib.util import find_spec
 
@@ -25,7 +26,8 @@ if find_spec("hypothesis"):
     import hypothesis
 
     # Time is no property: the machine is shared, and a first example may fill a cache.
-    hypothesis.settings.register_profile("kbuild", deadline=None)
+    # In CI the examples are the same every time: whoever changes something finds its own faults there, and no others.
+    hypothesis.settings.register_profile("kbuild", deadline=None, derandomize="CI" in os.environ)
     hypothesis.settings.load_profile("kbuild")
 
 
