@@ -103,7 +103,12 @@ def _check_entries(found: set[str], kernels: dict[int, Row]) -> Iterator[tuple[s
     for entry in sorted(entries.keys() - found):
         yield entries[entry], f"the entry {entry} is missing"
     for entry in sorted(found - entries.keys()):
-        yield None, f"it has an entry that the manifest does not name: {entry}"
+        yield None, f"it has an entry that the manifest does not name: {_shortened(entry)}"
+
+
+def _shortened(name: str) -> str:
+    """A name out of a file that may be forged, at a length that a message bears."""
+    return name if len(name) <= 300 else name[:297] + "..."
 
 
 def _check_kernel(info: cubin.KernelInfo, kernel: Row, resources: Row) -> Iterator[str]:
@@ -136,5 +141,5 @@ def _check_ptx(data: bytes, row: Row, kernels: dict[int, Row]) -> Iterator[tuple
         yield None, "it is not PTX: it has no .target"
         return
     if target[1] != row["arch"].partition("_")[2]:
-        yield None, f"it is PTX for compute_{target[1]}, but the manifest says {row['arch']}"
+        yield None, f"it is PTX for compute_{_shortened(target[1])}, but the manifest says {row['arch']}"
     yield from _check_entries(set(_ENTRY.findall(text)), kernels)

@@ -191,10 +191,10 @@ def _string(table: memoryview, offset: int) -> str:
     end = piece.find(b"\0")
     if end < 0:
         raise CubinError("a name at %d does not end" % offset)
-    try:
-        return piece[:end].decode("ascii")
-    except UnicodeDecodeError:
-        raise CubinError("a name at %d is not ASCII" % offset) from None
+    name = piece[:end].decode("ascii", "replace")
+    if not name.isascii() or not name.isprintable():  # it goes into messages, which a terminal would obey
+        raise CubinError("a name at %d is not printable ASCII" % offset)
+    return name
 
 
 def _attributes(section: _Section) -> Iterator[tuple[int, int, memoryview]]:

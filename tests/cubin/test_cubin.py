@@ -251,7 +251,9 @@ def test_a_made_cubin_reads() -> None:
         ([(".nv.info.k", 1, _parameter(0, 8, 8) + _parameter(0, 4, 8))], "describes parameter 0 twice"),
         ([(".symtab", 2, b"")], "symbol table is missing or damaged"),
         ([(".note.nv.tkinfo", 7, b"-arch sm_89 ")], "the header says sm_90, ptxas's note sm_89"),
-        ([(".nv.inf\xe9", 1, b"")], "is not ASCII"),
+        ([(".nv.inf\xe9", 1, b"")], "is not printable ASCII"),
+        ([(".nv.info.k\x7f", 1, b"")], "is not printable ASCII"),
+        ([(".nv.info.\x1b[2J", 1, b"")], "is not printable ASCII"),
     ],
 )
 def test_a_contradiction_is_refused(sections: list[tuple[str, int, bytes]], message: str) -> None:
