@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from kbuild.loader.types import Kernel as Kernel
     from kbuild.loader.types import func as func
     from kbuild.loader.types import kernel as kernel
+    from kbuild.loader.types import overload as overload
     from kbuild.loader.types import struct as struct
 
     types = factories
@@ -55,7 +56,7 @@ _HOMES = {
     "loader.errors": "BundleError DriverError LaunchError StaleBundle",
     "loader.providers": "enable_jit",
     "loader.resolve": "launch",
-    "loader.types": "Function Kernel func kernel struct",
+    "loader.types": "Function Kernel func kernel overload struct",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
 _MODULES = {"types": "loader.factories"}

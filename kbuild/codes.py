@@ -274,6 +274,11 @@ CODES: dict[str, Code] = {
     "KB207": Code("a kernel that does not exist", "The message lists those that do."),
     "KB208": Code("a project without packages", "setuptools installs nothing for it, and so no bundle either."),
     "KB210": Code("a function in `instances` that fails", "It is called while building, without arguments."),
+    "KB211": Code(
+        "a generic kernel without an overload",
+        "Machine code is for given types. `kb.overload(kernel, {…})` names them, in a module or in a function of "
+        "`instances`; a kernel that is launched with other types is not found.",
+    ),
     "KB301": Code(
         "code that NVRTC or ptxas refuses",
         "The message is the compiler's, at the Python line that it is about. For a kernel that `check` accepts, and "

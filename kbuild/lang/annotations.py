@@ -3,29 +3,22 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import dataclass
 from types import FunctionType
 from typing import Any
 
 from kbuild.errors import Diagnostic, Span
 from kbuild.ir.types import Type
-from kbuild.lang.scope import is_filled
 from kbuild.lang.source import Definition, SourceFile
+from kbuild.loader.generic import MISSING, annotation_of, is_open
 from kbuild.loader.types import abi_type
 
-MISSING = object()
 
+@dataclass(frozen=True, slots=True)
+class Open:
+    """An annotation that leaves the type open: it follows the argument, or what an overload says."""
 
-def annotation_value(function: FunctionType, name: str) -> Any:
-    """The object that annotates a parameter, strings evaluated; MISSING without one. May raise anything."""
-    annotation = function.__annotations__.get(name, MISSING)
-    if isinstance(annotation, str):
-        closure = {
-            free: cell.cell_contents
-            for free, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
-            if is_filled(cell)
-        }
-        return eval(annotation, function.__globals__, closure)  # the annotation is the user's own code
-    return annotation
+    annotation: Any
 
 
 def parameters_of(definition: Definition) -> list[ast.arg]:
@@ -34,14 +27,14 @@ def parameters_of(definition: Definition) -> list[ast.arg]:
     return [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
 
 
-def parameter_type(function: FunctionType, argument: ast.arg, file: SourceFile) -> Type | Any | Diagnostic:
-    """The type of a parameter, `typing.Any` where it follows the argument, or what is wrong with the annotation."""
+def parameter_type(function: FunctionType, argument: ast.arg, file: SourceFile) -> Type | Open | Diagnostic:
+    """The type of a parameter, `Open` where it follows the argument, or what is wrong with the annotation."""
     span = file.span(argument)
     try:
-        value = annotation_value(function, argument.arg)
+        value = annotation_of(function, argument.arg)
         if value is MISSING:
             return missing_type(argument.arg, span)
-        return Any if value is Any else abi_type(value)
+        return Open(value) if is_open(value) else abi_type(value)
     except Exception as error:
         return not_a_type(argument.arg, error, file.span(argument.annotation or argument))
 

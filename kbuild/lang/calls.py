@@ -30,7 +30,7 @@ from kbuild.ir.types import (
     is_composite,
     is_number,
 )
-from kbuild.lang import atomics, constructors, forms, inout, operators, static
+from kbuild.lang import atomics, constructors, forms, inout, operators, overloads, static
 from kbuild.lang.context import Context
 from kbuild.lang.effects import changes_memory
 from kbuild.lang.expressions import captured_operand, outer
@@ -144,6 +144,7 @@ def _python_name(callee: Any) -> str:
 def _call_function(
     ctx: Context, function: Function, given: list[Operand], named: dict[str, Operand], node: ast.Call
 ) -> Operand:
+    function = overloads.choose(ctx, function, given, named, node)
     names = _parameter_names(function)
     ordered = _arranged(ctx, function, names, given, named, node)
     callee = ctx.program.instance(function, ordered, ctx.span(node))

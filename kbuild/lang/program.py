@@ -11,7 +11,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from kbuild.errors import CompileError, Diagnostic, Note, Report, Span
 from kbuild.ir import nodes
@@ -19,11 +18,12 @@ from kbuild.ir.nodes import Function, Kernel, Stmt, Symbol
 from kbuild.ir.traverse import callees, walk
 from kbuild.ir.types import VOID, Type, structs_in
 from kbuild.lang import calls, expressions, statements
-from kbuild.lang.annotations import parameter_type, parameters_of
+from kbuild.lang.annotations import Open, parameter_type, parameters_of
 from kbuild.lang.context import Context
 from kbuild.lang.operands import Operand, Refused, Silenced, Untyped, default_type
 from kbuild.lang.scope import Scope
-from kbuild.lang.source import SourceFile, definition_of
+from kbuild.lang.source import definition_of, head
+from kbuild.loader import generic
 from kbuild.loader import types as runtime
 
 _EXPRESSIONS = {**expressions.HANDLERS, ast.Call: calls.call}
@@ -129,9 +129,10 @@ class _Program:
     def _parameters(self, ctx: Context, arguments: Sequence[Operand]) -> tuple[Symbol, ...]:
         self._refuse_collecting(ctx)
         symbols = []
+        binding: generic.Binding = {}
         for position, argument in enumerate(parameters_of(ctx.definition)):
             given = arguments[position] if position < len(arguments) else None
-            type = self._parameter_type(ctx, argument, given)
+            type = self._parameter_type(ctx, argument, given, binding)
             if type is None:
                 ctx.poisoned.add(argument.arg)
             else:
@@ -150,34 +151,44 @@ class _Program:
                 help = "write the parameters out"
                 self.report.add(Diagnostic("KB106", text, span, help=help, notes=self.notes()))
 
-    def _parameter_type(self, ctx: Context, argument: ast.arg, given: Operand | None) -> Type | None:
+    def _parameter_type(
+        self, ctx: Context, argument: ast.arg, given: Operand | None, binding: generic.Binding
+    ) -> Type | None:
         found = parameter_type(ctx.owner.function, argument, ctx.file)
-        if found is Any and given is not None:
-            return _argument_type(given)
-        if found is Any:
-            help = "give kernels' parameters a type each"
-            found = Diagnostic(
-                "KB101", f"parameter {argument.arg!r} of a kernel is `Any`", ctx.span(argument), help=help
-            )
+        if isinstance(found, Open):
+            found = self._bound_type(ctx, argument, found, given, binding)
         if isinstance(found, Diagnostic):
             notes = self.notes()
             self.report.add(Diagnostic(found.code, found.message, found.span, help=found.help, notes=notes))
             return None
-        assert isinstance(found, Type)
         return found
+
+    def _bound_type(
+        self, ctx: Context, argument: ast.arg, found: Open, given: Operand | None, binding: generic.Binding
+    ) -> Type | Diagnostic:
+        """The type of a generic parameter: that of the argument, or the one an overload of the kernel is bound to."""
+        name = argument.arg
+        if given is None:
+            type = ctx.owner.bound.get(name) if isinstance(ctx.owner, runtime.Kernel) else None
+            if type is None:
+                text = f"parameter {name!r} of a kernel is generic, and nothing says its type"
+                help = f"name the types: `kb.overload({ctx.owner.__name__}, {{{name!r}: …}})`"
+                return Diagnostic("KB101", text, ctx.span(argument), help=help)
+            return type
+        variable = binding.get(found.annotation) if generic.is_type_variable(found.annotation) else None
+        if variable is not None and isinstance(given, Untyped):
+            return variable  # `T` is known, and a number adapts
+        type = _argument_type(given)
+        if not generic.match(found.annotation, type, binding):
+            text = f"{name!r} of {ctx.owner.name} takes {generic.spell(found.annotation)}, not {type}"
+            return Diagnostic("KB120", text, self.active[-1][1] if self.active else ctx.span(argument))
+        return type
 
     def _check_returns(self, ctx: Context, body: tuple[Stmt, ...]) -> None:
         if ctx.result in (None, VOID) or ctx.has_lost_return or _always_leaves(body):
             return
         text = f"{ctx.definition.name} returns {ctx.result} on some ways through, and nothing on others"
-        self.report.add(Diagnostic("KB151", text, _head(ctx.file, ctx.definition), help="add a `return` at its end"))
-
-
-def _head(file: SourceFile, definition: ast.FunctionDef) -> Span:
-    """The `def` line of a function."""
-    whole = file.span(definition)
-    end = len(file.lines[whole.line - 1].rstrip()) + 1
-    return Span(whole.path, whole.line, whole.column, whole.line, end)
+        self.report.add(Diagnostic("KB151", text, head(ctx.file, ctx.definition), help="add a `return` at its end"))
 
 
 def _argument_type(operand: Operand) -> Type:

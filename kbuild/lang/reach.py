@@ -9,20 +9,22 @@ version of Python do not enter. It is computed before lowering, so a build with 
 from __future__ import annotations
 
 import ast
+import builtins
 import hashlib
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import FunctionType
+from types import FunctionType, ModuleType
 from typing import Any
 
 from kbuild.errors import Diagnostic
-from kbuild.ir.types import Struct, structs_in
-from kbuild.lang.annotations import parameter_type, parameters_of
+from kbuild.ir.types import Struct, Type, structs_in
+from kbuild.lang.annotations import Open, parameter_type, parameters_of
 from kbuild.lang.scope import Captured, Scope, UnresolvedName
 from kbuild.lang.source import Definition, SourceFile, definition_of
 from kbuild.loader import identity
+from kbuild.loader.generic import spell
 from kbuild.loader.types import Function, Kernel, abi_type
 
 
@@ -62,6 +64,7 @@ def _visit(owner: Function, prefix: str, found: Reach) -> None:
     found.paths.append(file.path)
     found.parts.append([owner.name, _options(owner), canonical(definition)])
     found.parts.append(list(_parameter_parts(owner, definition, file, found)))
+    _visit_types(owner, definition, file, prefix, found)
     for argument in parameters_of(definition) if owner.name != found.functions[0].name else []:
         _visit_default(owner, argument, prefix, found)
     for node in _outer_names(definition, scope):
@@ -90,10 +93,14 @@ def _visit_value(captured: Captured, prefix: str, found: Reach) -> None:
     value = captured.value
     if isinstance(value, Function):
         _capture(captured, prefix, found)
-        if value not in found.functions:
-            _visit(value, f"{prefix}{captured.path}/", found)
+        for number, one in enumerate(value.overloads):
+            if one not in found.functions:
+                mark = f"#{number}" if len(value.overloads) > 1 else ""
+                _visit(one, f"{prefix}{captured.path}{mark}/", found)
     elif isinstance(value, FunctionType):
         _note_host_function(value, found)
+        if captured.path is not None and captured.path.startswith("closure:"):
+            _capture(captured, prefix, found)
     elif captured.path is not None:
         _capture(captured, prefix, found)
 
@@ -129,10 +136,50 @@ def _note_structs(value: Any, found: Reach) -> None:
 def _parameter_parts(owner: Function, definition: Definition, file: SourceFile, found: Reach) -> Iterator[list[str]]:
     for argument in parameters_of(definition):
         type = parameter_type(owner.function, argument, file)
-        if not isinstance(type, Diagnostic) and type is not Any:
+        if isinstance(type, Open) and isinstance(owner, Kernel):
+            type = owner.bound.get(argument.arg, type)
+        if isinstance(type, Type):
             for struct in structs_in(type):
                 found.structs[struct.name] = struct
-        yield [argument.arg, "?" if isinstance(type, Diagnostic) else str(type)]
+        yield [argument.arg, _spelled(type)]
+
+
+def _spelled(type: Type | Open | Diagnostic) -> str:
+    if isinstance(type, Open):
+        return spell(type.annotation)
+    return str(type) if isinstance(type, Type) else "?"
+
+
+def _visit_types(owner: Function, definition: Definition, file: SourceFile, prefix: str, found: Reach) -> None:
+    """Puts parameters into the plan whose type is not the same in all instances of a definition."""
+    for argument in parameters_of(definition):
+        type = parameter_type(owner.function, argument, file)
+        if isinstance(type, Open):
+            type = owner.bound.get(argument.arg, type) if isinstance(owner, Kernel) else type
+            is_free = isinstance(owner, Kernel)
+        else:
+            is_free = _depends_on_a_factory(owner, argument)
+        if is_free and isinstance(type, Type):
+            found.plan.append(f"{prefix}type:{argument.arg}")
+            found.values.append(type)
+
+
+def _depends_on_a_factory(owner: Function, argument: ast.arg) -> bool:
+    """The annotation may name a variable of the function around the owner: any name but that of a module."""
+    if "<locals>" not in owner.qualname or argument.annotation is None:
+        return False
+    annotation: ast.expr = argument.annotation
+    if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
+        annotation = ast.parse(annotation.value, mode="eval").body
+    names = {node.id for node in ast.walk(annotation) if isinstance(node, ast.Name)}
+    return any(not _is_fixed(owner.function.__globals__, name) for name in names)
+
+
+def _is_fixed(names: dict[str, Any], name: str) -> bool:
+    if name not in names:
+        return hasattr(builtins, name)
+    value = names[name]
+    return isinstance(value, ModuleType) or getattr(value, "__module__", "").partition(".")[0] == "kbuild"
 
 
 def _outer_names(definition: Definition, scope: Scope) -> Iterator[ast.expr]:

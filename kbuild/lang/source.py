@@ -46,6 +46,13 @@ def source_file(path: str) -> SourceFile:
     return SourceFile(path, tuple(text.split("\n")), ast.parse(text, path))
 
 
+def head(file: SourceFile, definition: Definition) -> Span:
+    """The `def` line of a function."""
+    whole = file.span(definition)
+    end = len(file.lines[whole.line - 1].rstrip()) + 1
+    return Span(whole.path, whole.line, whole.column, whole.line, end)
+
+
 def definition_of(function: FunctionType) -> tuple[SourceFile, Definition]:
     """The file and the `def` of a Python function. Raises CompileError KB100."""
     code = function.__code__

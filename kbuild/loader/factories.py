@@ -6,7 +6,7 @@ The same arguments give the same class. Inside kernels these calls are types too
 
 from __future__ import annotations
 
-from . import abi
+from . import abi, generic
 from .layout import abi_type
 from .values import class_of
 
@@ -16,23 +16,31 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-def vector(length: int, dtype: object) -> Any:
-    """The class of vectors of `length` numbers. Raises TypeError."""
+def vector(length: Any, dtype: object) -> Any:
+    """The class of vectors of `length` numbers; with Any in its place, what a generic parameter admits. TypeError."""
+    if generic.is_any(length) or generic.is_open(dtype):
+        return generic.OpenType("vec", (length,), dtype)
     return class_of(vector_type(length, dtype))
 
 
-def matrix(shape: tuple[int, int], dtype: object) -> Any:
-    """The class of matrices of `shape` (rows, columns). Raises TypeError."""
+def matrix(shape: Any, dtype: object) -> Any:
+    """The class of matrices of `shape` (rows, columns); Any as in `vector`. Raises TypeError."""
+    if isinstance(shape, tuple) and (any(map(generic.is_any, shape)) or generic.is_open(dtype)):
+        return generic.OpenType("mat", shape, dtype)
     return class_of(matrix_type(shape, dtype))
 
 
 def quaternion(dtype: object = float) -> Any:
-    """The class of quaternions of a floating-point type. Raises TypeError."""
+    """The class of quaternions of a floating-point type; Any as in `vector`. Raises TypeError."""
+    if generic.is_open(dtype):
+        return generic.OpenType("quat", (), dtype)
     return class_of(abi.quaternion(_float(dtype)))
 
 
 def transformation(dtype: object = float) -> Any:
-    """The class of rigid motions of a floating-point type. Raises TypeError."""
+    """The class of rigid motions of a floating-point type; Any as in `vector`. Raises TypeError."""
+    if generic.is_open(dtype):
+        return generic.OpenType("transform", (), dtype)
     return class_of(abi.transformation(_float(dtype)))
 
 

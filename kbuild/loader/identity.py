@@ -2,9 +2,11 @@
 
 A capture plan is the ordered list of paths on which the code of a kernel depends. A path starts at the kernel's Python
 function; a segment is `global:NAME`, `closure:NAME` or `default:NAME`, followed by attributes, and `/` steps into the
-kernel function found there:
+kernel function found there; `#1` chooses one of its overloads. `type:NAME` is the type of a parameter: the one that an
+overload of a generic kernel is bound to, or what a factory has put into the annotation.
 
     global:GRAVITY    closure:block    default:scale    global:cfg.FLAG    global:helper/global:EPSILON
+    type:values       closure:op#1/global:EPSILON
 
 The build writes the plan and the digest of the values it saw; a launch evaluates the plan on the function it was given
 and compares digests. Both use this module, so what counts as equal has one definition: type and exact value (`1`,
@@ -17,13 +19,15 @@ from __future__ import annotations
 import struct
 import sys
 
+from . import abi
 from .digest import sha256
+from .layout import ArrayAnnotation, abi_type
 from .types import Function
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import FunctionType
-    from typing import Any
+    from typing import Any, Mapping
 
 
 class CaptureError(ValueError):
@@ -38,11 +42,12 @@ class _Missing:
 
 
 MISSING = _Missing()
+_NOTHING: Mapping[str, abi.Type] = {}
 
 
-def identity(function: FunctionType, plan: list[str]) -> str:
+def identity(function: FunctionType, plan: list[str], bound: Mapping[str, abi.Type] = _NOTHING) -> str:
     """The digest (64 hex digits) of what the plan finds on a function. Raises CaptureError."""
-    return digest(plan, evaluate(function, plan))
+    return digest(plan, evaluate(function, plan, bound))
 
 
 def digest(plan: list[str], values: list[Any]) -> str:
@@ -57,9 +62,14 @@ def digest(plan: list[str], values: list[Any]) -> str:
     return found
 
 
-def evaluate(function: FunctionType, plan: list[str]) -> list[Any]:
-    """The values at the paths of a plan, in order. Raises CaptureError."""
-    return [_beyond(function, path) if "/" in path else _follow(function, path) for path in plan]
+def evaluate(function: FunctionType, plan: list[str], bound: Mapping[str, abi.Type] = _NOTHING) -> list[Any]:
+    """The values at the paths of a plan, in order; `bound` are types of parameters by name. Raises CaptureError."""
+    return [_beyond(function, path) if "/" in path else _at(function, path, bound) for path in plan]
+
+
+def _at(function: FunctionType, path: str, bound: Mapping[str, abi.Type]) -> Any:
+    found = bound.get(path[5:]) if path.startswith("type:") else None
+    return _follow(function, path) if found is None else found
 
 
 def _beyond(function: FunctionType, path: str) -> Any:
@@ -73,12 +83,13 @@ def _beyond(function: FunctionType, path: str) -> Any:
 
 
 def _follow(function: Any, path: str) -> Any:
-    value = function
+    value, number = function, ""
     for depth, segment in enumerate(path.split("/")):
         if depth:
-            function = getattr(value, "function", None)
+            function = _function_in(value, number)
             if function is None:
                 raise CaptureError("%s: no kernel function at step %d, but %r" % (path, depth, value))
+        segment, _, number = segment.partition("#")
         kind, _, names = segment.partition(":")
         name, *attributes = names.split(".")
         value = _start(function, kind, name, path)
@@ -90,6 +101,14 @@ def _follow(function: Any, path: str) -> Any:
     return value
 
 
+def _function_in(value: Any, number: str) -> Any:
+    """The Python function in a kernel function; with a number, that of one of its overloads."""
+    if number:
+        overloads = getattr(value, "overloads", ())
+        value = overloads[int(number)] if number.isdigit() and int(number) < len(overloads) else None
+    return getattr(value, "function", None)
+
+
 def _start(function: Any, kind: str, name: str, path: str) -> Any:
     code = function.__code__
     try:
@@ -99,9 +118,24 @@ def _start(function: Any, kind: str, name: str, path: str) -> Any:
             return function.__closure__[code.co_freevars.index(name)].cell_contents
         if kind == "default":
             return default_of(function, name)
+        if kind == "type":
+            return _type_of(function, name)
     except (KeyError, ValueError, TypeError):
         raise CaptureError("%s: %s has no such name now" % (path, function.__qualname__)) from None
     raise CaptureError("%s: unknown kind of path" % path)
+
+
+def _type_of(function: Any, name: str) -> abi.Type:
+    """The type in the annotation of a parameter. Raises KeyError, TypeError."""
+    from . import generic  # few kernels depend on types
+
+    try:
+        annotation = generic.annotation_of(function, name)
+    except Exception as error:  # the annotation is the user's own code
+        raise TypeError(str(error)) from None
+    if annotation is generic.MISSING:
+        raise KeyError(name)
+    return abi_type(annotation)
 
 
 def default_of(function: Any, name: str) -> Any:
@@ -132,6 +166,10 @@ def encode(value: Any) -> list[Any]:
     enum = sys.modules.get("enum")
     if enum is not None and isinstance(value, enum.Enum):
         return ["enum", _qualified(kind), value.name, encode(value.value)]
+    if isinstance(value, abi.Type):
+        return ["type", value.spelling]
+    if kind is ArrayAnnotation:
+        return _encode_annotation(value)
     if isinstance(value, type):
         return _encode_type(value)
     if isinstance(value, Function):
@@ -142,11 +180,27 @@ def encode(value: Any) -> list[Any]:
         return ["value", kind._kb_type_.spelling, [encode(item) for item in value]]
     if getattr(kind, "_kb_builtin_", False):
         return ["builtin", value.name]
+    if kind is type(encode):
+        return _encode_host_function(value)
     if kind is type(len) and value.__module__ == "builtins":
         return ["python", value.__name__]
     if hasattr(value, "_kb_type_"):
         return ["type", value._kb_type_.spelling]
     raise CaptureError("a value of type %s cannot be captured: %.80r" % (_qualified(kind), value))
+
+
+def _encode_host_function(value: Any) -> list[Any]:
+    """A Python function, which `static` may call: its name, and what it has captured itself."""
+    cells = value.__closure__ or ()
+    line = [value.__code__.co_firstlineno] if "<lambda>" in value.__qualname__ else []
+    return ["host", _qualified(value), line, [encode(cell.cell_contents) for cell in cells]]
+
+
+def _encode_annotation(value: ArrayAnnotation) -> list[Any]:
+    try:
+        return ["type", abi_type(value).spelling]
+    except TypeError as error:
+        raise CaptureError(str(error)) from None
 
 
 def _encode_type(value: Any) -> list[Any]:
@@ -177,5 +231,5 @@ def _describe(value: Any) -> str:
     if tag == "function":
         return "function " + str(value.name)
     if tag == "type":
-        return "type " + getattr(value, "__name__", str(value))
+        return "type " + str(getattr(value, "__name__", value))
     return "%s %r" % (type(value).__name__, value)

@@ -101,7 +101,12 @@ def _instance(kernel: Kernel) -> Any:
     definition = bundle.manifest["definitions"].get(name)
     if definition is None:
         raise LaunchError(_no_definition(bundle, name))
-    return bundle.kernel(_matching(bundle, name, definition, kernel))
+    if not kernel.bound and any(path.startswith("type:") for path in definition["plan"]):
+        from . import dispatch, generic  # few kernels are generic
+
+        if generic.open_parameters(kernel.function):
+            return dispatch.Dispatcher(bundle, definition, kernel)
+    return bundle.kernel(matching(bundle, name, definition, kernel))
 
 
 def open_for(module: str, about: str) -> Bundle:
@@ -128,11 +133,11 @@ def _no_definition(bundle: Bundle, name: str) -> str:
     )
 
 
-def _matching(bundle: Bundle, name: str, definition: dict[str, Any], kernel: Kernel) -> int:
-    """Index of the instance whose captured values are those of the live function."""
+def matching(bundle: Bundle, name: str, definition: dict[str, Any], kernel: Kernel) -> int:
+    """Index of the instance whose captured values are those of the live function. Raises LaunchError."""
     plan = definition["plan"]
     try:
-        values = identity.evaluate(kernel.function, plan)
+        values = identity.evaluate(kernel.function, plan, kernel.bound)
         wanted = identity.digest(plan, values)
     except identity.CaptureError as error:
         raise LaunchError("%s: %s" % (name, error)) from None

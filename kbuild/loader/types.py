@@ -6,7 +6,9 @@ bundle by module and qualified name.
 
 from __future__ import annotations
 
-from . import providers
+import sys
+
+from . import abi, providers
 from .errors import LaunchError, did_you_mean
 from .layout import ArrayAnnotation, abi_type, struct
 from .values import (
@@ -39,6 +41,7 @@ __all__ = (
     "int32",
     "int64",
     "kernel",
+    "overload",
     "struct",
     "uint8",
     "uint16",
@@ -71,9 +74,14 @@ class Function:
         self.module: str = function.__module__
         self.qualname: str = function.__qualname__
         self.name = "%s:%s" % (self.module, self.qualname)
+        self.overloads: tuple[Function, ...] = (self,)  # functions of this name, told apart by their parameters' types
         self.__name__, self.__doc__, self.__wrapped__ = function.__name__, function.__doc__, function
 
     def __call__(self, *args: object, **kwargs: object) -> Any:
+        if len(self.overloads) > 1:
+            from . import overloading  # few functions have a second meaning
+
+            return overloading.choose(self, args, kwargs).function(*args, **kwargs)
         return self.function(*args, **kwargs)
 
     def __repr__(self) -> str:
@@ -86,6 +94,9 @@ class Kernel(Function):
     def __init__(self, function: Callable[..., Any], options: dict[str, object] | None = None) -> None:
         super().__init__(function)
         self.options = options or {}
+        # Types of the parameters that the annotations leave open: set for an overload of a generic kernel.
+        self.bound: dict[str, abi.Type] = {}
+        self.generic: Kernel | None = None  # the kernel that this is an overload of
         self.target: Any = _Unresolved(self)  # what launches it; `_Unresolved` puts the bundle's kernel here
 
     def __call__(self, *args: object, **kwargs: object) -> Any:
@@ -126,10 +137,15 @@ def kernel(function: Any = None, **options: object) -> Any:
     if function is None:
         return lambda decorated: kernel(decorated, **options)
     made = Kernel(function, options)
+    declare(made)
+    return made
+
+
+def declare(made: Kernel) -> None:
+    """Notes that a module has a kernel, and tells whoever imports it."""
     declared.add(made.module)
     if on_declare is not None:
         on_declare(made)
-    return made
 
 
 def _check_option(name: str, value: object) -> None:
@@ -143,5 +159,31 @@ def _check_option(name: str, value: object) -> None:
 
 
 def func(function: Any = None) -> Any:
-    """Declares a function that kernels call: `@func`. On the host it stays callable."""
-    return Function if function is None else Function(function)
+    """Declares a function that kernels call: `@func`. On the host it stays callable.
+
+    Another one of the same name in the same place is an overload, if its parameters have other types: a call takes the
+    one that fits its arguments.
+    """
+    if function is None:
+        return func
+    made = Function(function)
+    earlier = sys._getframe(1).f_locals.get(made.__name__)
+    if isinstance(earlier, Function) and not isinstance(earlier, Kernel) and earlier.name == made.name:
+        from . import overloading
+
+        overloading.join(earlier, made)
+    return made
+
+
+def overload(kernel: Any, types: Any = None) -> Any:
+    """An instance of a generic kernel: `overload(scale, {"x": kb.array(dtype=float)})`, or a list of all types.
+
+    The same types give the same kernel. As a decorator of a function without a body it declares the instance of the
+    generic kernel of that name that its annotations ask for, and returns the generic kernel. Raises TypeError.
+    """
+    from . import overloading
+
+    if not isinstance(kernel, Kernel):
+        place = sys._getframe(1)
+        return overloading.declared(kernel, {**place.f_globals, **place.f_locals})
+    return overloading.instance(kernel, types)

@@ -126,7 +126,7 @@ def build(
         len(lowered),
         time.perf_counter() - started,
         outcome.nvrtc_seconds,
-        outcome.warnings + _cache_warnings(cache),
+        tuple(diagnostic_from_json(row) for row in scanned.diagnostics) + outcome.warnings + _cache_warnings(cache),
         (*selection.skipped, *scanned.skipped),
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import astuple, dataclass, replace
@@ -18,9 +19,10 @@ from kbuild.ir.printer import print_kernel
 from kbuild.ir.verify import verify
 from kbuild.lang.program import lower_kernel
 from kbuild.lang.reach import Reach, key_of, reach
-from kbuild.lang.source import definition_of
+from kbuild.lang.source import definition_of, head
 from kbuild.loader import identity
 from kbuild.loader import types as runtime
+from kbuild.loader.generic import open_parameters
 from kbuild.scan.data import LoweredUnit, Request, ScannedKernel, ScannedUnit
 from kbuild.scan.selftest import expectations
 
@@ -40,7 +42,13 @@ class Found:
 def find(kernels: Iterable[runtime.Kernel], report: Report) -> list[Found]:
     """Kernels by name, without typing anything. Faults go to the report."""
     reached: dict[str, list[tuple[runtime.Kernel, Reach]]] = {}
+    kernels = list(kernels)
+    overloaded = {id(kernel.generic) for kernel in kernels}
     for kernel in kernels:
+        if not kernel.bound and open_parameters(kernel.function):
+            if id(kernel) not in overloaded:
+                report.add(_without_types(kernel))
+            continue
         try:
             reached.setdefault(kernel.name, []).append((kernel, reach(kernel)))
         except CompileError as error:
@@ -50,6 +58,17 @@ def find(kernels: Iterable[runtime.Kernel], report: Report) -> list[Found]:
     for name in sorted(reached):
         found += _instances(name, reached[name], report)
     return found
+
+
+def _without_types(kernel: runtime.Kernel) -> Diagnostic:
+    """A generic kernel alone is no machine code."""
+    span = None
+    with contextlib.suppress(CompileError):
+        file, definition = definition_of(kernel.function)
+        span = head(file, definition)
+    text = f"{kernel.name} is generic, and no overload of it was named: the bundle has nothing of it"
+    help = f"name the types that are launched: `kb.overload({kernel.__name__}, {{…}})`, here or in `instances`"
+    return Diagnostic("KB211", text, span, "warning", help=help, kernel=kernel.name)
 
 
 def _instances(name: str, made: list[tuple[runtime.Kernel, Reach]], report: Report) -> list[Found]:
@@ -62,7 +81,7 @@ def _instances(name: str, made: list[tuple[runtime.Kernel, Reach]], report: Repo
         if digest in distinct and distinct[digest][1].key() != one.key():
             report.add(_clash(name, distinct[digest][0], kernel))
         distinct.setdefault(digest, (kernel, one))
-    is_plain = len(distinct) == 1 and not any("closure:" in path for path in plan)
+    is_plain = len(distinct) == 1 and not any("closure:" in path or "type:" in path for path in plan)
     rows = []
     for digest in sorted(distinct):
         kernel, one = distinct[digest]
@@ -76,11 +95,13 @@ def _widen(kernel: runtime.Kernel, one: Reach, plan: list[str]) -> None:
     if one.plan == plan:
         return
     try:
-        one.values = identity.evaluate(kernel.function, plan)
+        one.values = identity.evaluate(kernel.function, plan, kernel.bound)
         identity.digest(plan, one.values)
         one.plan = plan
     except identity.CaptureError:
-        one.values = identity.evaluate(kernel.function, one.plan)  # the lowering refuses what cannot be captured
+        one.values = identity.evaluate(
+            kernel.function, one.plan, kernel.bound
+        )  # the lowering refuses what cannot be captured
 
 
 def _row(kernel: runtime.Kernel, one: Reach, name: str, digest: str) -> ScannedKernel:
@@ -166,7 +187,7 @@ def fingerprint() -> str:
     root = Path(__file__).parents[1]
     files = [
         root / "loader" / name
-        for name in ("abi.py", "builtins.py", "identity.py", "layout.py", "types.py", "values.py")
+        for name in ("abi.py", "builtins.py", "generic.py", "identity.py", "layout.py", "types.py", "values.py")
     ]
     for room in ("ir", "intrinsics", "lang", "codegen", "scan"):
         files += sorted((root / room).glob("*.py"))

@@ -74,7 +74,7 @@ def test_exactly_these_errors(path: Path) -> None:
 
 
 def test_every_code_has_a_case() -> None:
-    covered = {expected.code for path in CASES for expected in expected_in(path)}
+    covered = {e.code for path in CASES for e in expected_in(path) if e.code.startswith("KB1")}
     assert covered == {code for code in CODES if code.startswith("KB1")}
 
 
