@@ -15,14 +15,25 @@ from kbuild.loader import cubin, format
 Row = dict[str, Any]
 
 
-def kernel_row(name: str, entry: str, ndim: int, block_dim: int, parameters: Sequence[tuple[str, format.Type]]) -> Row:
-    """A kernel's row; offsets are in bytes from the start of the parameter block, behind the launch header."""
+def kernel_row(
+    name: str,
+    entry: str,
+    ndim: int,
+    block_dim: int,
+    parameters: Sequence[tuple[str, format.Type]],
+    optional: Sequence[str] = (),
+) -> Row:
+    """A kernel's row; offsets are in bytes from the start of the parameter block, behind the launch header.
+
+    `optional` names the arrays that may be None, fields of structs as `model.mask`.
+    """
     offsets, size = format.layout(ndim, [type for _, type in parameters])
     rows = [
         {"name": parameter, "type": type.spelling, "offset": offset, "size": type.size}
         for (parameter, type), offset in zip(parameters, offsets, strict=True)
     ]
-    return {"name": name, "entry": entry, "ndim": ndim, "block_dim": block_dim, "parameters": rows, "size": size}
+    row = {"name": name, "entry": entry, "ndim": ndim, "block_dim": block_dim, "parameters": rows, "size": size}
+    return {**row, "optional": list(optional)} if optional else row
 
 
 def cubin_row(

@@ -69,6 +69,8 @@ class ExpressionEmitter:
                 return f"{self.text(base)}.{field_name(field)}"
             case nodes.Extent(array, axis):
                 return f"{self.text(array)}.shape[{axis}]"
+            case nodes.Present(array):
+                return f"({self.text(array)}.data != 0)"
             case nodes.View(array, indices, type):
                 self.unit.type_name(type)
                 assert isinstance(array.type, Array)
@@ -215,7 +217,7 @@ class ExpressionEmitter:
         texts = [self.text(part) for part in parts]
         if isinstance(type, (Vector, Matrix)):
             return helpers.braces(type, texts)
-        return f"{name}{{{', '.join(texts)}}}"
+        return f"{name}{{{', '.join(texts)}}}"  # an array of no parts is all zeros
 
     def intrinsic(self, expr: nodes.Intrinsic) -> str:
         row = ROWS[expr.name]

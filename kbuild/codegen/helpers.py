@@ -166,14 +166,15 @@ template <class T> struct kb_array{ndim} {{
 """
 
 
-def view(ndim: int, count: int) -> str:
-    """`kb_view(array, i, …)`: the array at `count` leading indices."""
+def view(ndim: int, count: int, keeps_none: bool) -> str:
+    """`kb_view(array, i, …)`: the array at `count` leading indices; of no array there is none, where that is asked."""
     indices = ", ".join(f"long long i{axis}" for axis in range(count))
     offset = " + ".join(f"i{axis} * a.stride[{axis}]" for axis in range(count))
     left = range(count, ndim)
     shape, stride = (", ".join(f"a.{what}[{axis}]" for axis in left) for what in ("shape", "stride"))
     result = f"kb_array{ndim - count}<T>"
-    body = f"return {result}{{a.data + ({offset}), {{{shape}}}, {{{stride}}}}};"
+    data = f"a.data ? a.data + ({offset}) : 0" if keeps_none else f"a.data + ({offset})"
+    body = f"return {result}{{{data}, {{{shape}}}, {{{stride}}}}};"
     return f"template <class T> {INLINE} {result} kb_view(kb_array{ndim}<T> a, {indices}) {{ {body} }}\n"
 
 

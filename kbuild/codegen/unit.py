@@ -17,6 +17,7 @@ from kbuild.codegen.types import SCALAR_NAMES, array_name, composite_name
 from kbuild.errors import InternalError
 from kbuild.intrinsics.table import ROWS
 from kbuild.ir.nodes import Function, Kernel
+from kbuild.ir.presence import asks_of_views
 from kbuild.ir.traverse import callees
 from kbuild.ir.types import VOID, Array, Matrix, Scalar, Struct, Tuple, Type, Vector
 
@@ -37,6 +38,7 @@ class Unit:
 def emit(kernels: list[tuple[Kernel, str]]) -> Unit:
     """The unit of these kernels. Entry names are C identifiers, unique in the unit."""
     unit = UnitEmitter(Names(SPELLINGS, frozenset(entry for _, entry in kernels)))
+    unit.keeps_none = any(asks_of_views(kernel.function) for kernel, _ in kernels)
     for kernel, entry in kernels:
         unit.kernel(kernel, entry)
     return Unit(unit.text(), unit.files)
@@ -53,6 +55,7 @@ class UnitEmitter:
     function_names: dict[Function, str] = field(default_factory=dict)
     struct_names: dict[Type, str] = field(default_factory=dict)
     files: dict[str, str] = field(default_factory=dict)
+    keeps_none: bool = False  # a view of no array must be none
 
     def text(self) -> str:
         """The whole source."""
@@ -140,7 +143,7 @@ class UnitEmitter:
 
     def view(self, ndim: int, count: int) -> str:
         """The helper that fixes leading indices of an array; the type it gives is known before."""
-        self.parts.setdefault(("view", str(ndim), str(count)), helpers.view(ndim, count))
+        self.parts.setdefault(("view", str(ndim), str(count)), helpers.view(ndim, count, self.keeps_none))
         return "kb_view"
 
     def launch(self, ndim: int) -> None:

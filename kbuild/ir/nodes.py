@@ -7,7 +7,7 @@
     place    = Read(symbol) | Index(array, expr*) | Component(place, expr*) | Member(place, field)
     expr     = Const | place | Extent(array, axis) | View(array, expr*) | ThreadIndex(axis, ndim) | Unary | Binary
              | Compare | Logical | Select(condition, expr, expr) | Convert(expr) | Fma(a, b, c) | Build(expr*)
-             | Item(expr, n) | Call(function, expr*) | Intrinsic(name, expr*)
+             | Present(array) | Item(expr, n) | Call(function, expr*) | Intrinsic(name, expr*)
 
 Meaning, where the names leave a choice:
 - Symbols have identity, two of one name are two variables. Every variable is zero until assigned.
@@ -107,6 +107,15 @@ class Extent:
 
 
 @dataclass(frozen=True, slots=True)
+class Present:
+    """Whether there is an array: false where the launch has None for it, bool. A view is there if its array is."""
+
+    array: Expr
+    type: Type
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class View:
     """The array that is left of an array at fewer indices than it has dimensions: the leading ones are fixed."""
 
@@ -192,7 +201,7 @@ class Fma:
 
 @dataclass(frozen=True, slots=True)
 class Build:
-    """A vector, matrix (row-major), struct (fields in order) or tuple from its parts."""
+    """A vector, matrix (row-major), struct (fields in order) or tuple from its parts; of none, no array."""
 
     parts: tuple[Expr, ...]
     type: Type
@@ -311,6 +320,7 @@ Expr: TypeAlias = (
     | Component
     | Member
     | Extent
+    | Present
     | View
     | ThreadIndex
     | Unary

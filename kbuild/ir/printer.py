@@ -115,6 +115,8 @@ def _expr(expr: Expr, names: _Names) -> str:
             return f"{show(base)}.{field}"
         case nodes.Extent(array, axis):
             return f"{show(array)}.shape[{axis}]"
+        case nodes.Present(array):
+            return f"present({show(array)})"
         case nodes.ThreadIndex(axis, ndim):
             return f"tid({axis} of {ndim})"
         case nodes.Unary(op, operand):

@@ -154,6 +154,8 @@ class _Verifier:
             case nodes.Extent(array, axis, type):
                 inside = isinstance(array.type, Array) and 0 <= axis < array.type.ndim
                 self.require(inside and type == INT32, expr, "extent")
+            case nodes.Present(array, type):
+                self.require(isinstance(array.type, Array) and type == BOOL, expr, "presence")
             case nodes.View(array, indices, type):
                 left = array.type.ndim - len(indices) if isinstance(array.type, Array) else 0
                 same = isinstance(array.type, Array) and left > 0 and type == Array(array.type.element, left)
@@ -183,7 +185,8 @@ class _Verifier:
                 same = a.type == c.type == type and b.type in (type, element_of(type))
                 self.require(same and is_float(element_of(type)), expr, "fma")
             case nodes.Build(parts, type):
-                self.require(tuple(p.type for p in parts) == part_types(type), expr, "parts")
+                wanted = () if isinstance(type, Array) else part_types(type)
+                self.require(tuple(p.type for p in parts) == wanted, expr, "parts")
             case nodes.Item(base, index, type):
                 items = base.type.items if isinstance(base.type, Tuple) else ()
                 self.require(0 <= index < len(items) and items[index] == type, expr, "item")

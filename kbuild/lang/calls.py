@@ -274,6 +274,8 @@ def zero(ctx: Context, type: Type, node: ast.AST) -> Expr:
             return nodes.Build((zero(ctx, type.element, node),) * (type.rows * type.columns), type, span)
         case Struct():
             return nodes.Build(tuple(zero(ctx, f.type, node) for f in type.fields), type, span)
+        case Array():
+            return nodes.Build((), type, span)
     ctx.refuse("KB130", f"a field of type {type} needs a value", node)
 
 

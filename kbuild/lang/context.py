@@ -17,7 +17,7 @@ from kbuild.errors import Diagnostic, Note, Report, Span
 from kbuild.ir import nodes
 from kbuild.ir.nodes import Const, Expr, Function, Read, Stmt, Symbol
 from kbuild.ir.traverse import root_of, walk
-from kbuild.ir.types import BOOL, Type, is_number
+from kbuild.ir.types import BOOL, Array, Type, is_number
 from kbuild.lang.operands import Operand, Pack, Refused, Silenced, Static, Untyped, default_type, describe, fit
 from kbuild.lang.scope import Scope, assigned_names
 from kbuild.lang.source import SourceFile
@@ -160,6 +160,8 @@ class Context:
             if constant is None:
                 self.refuse_number(operand, type, node, what)
             return Const(constant, type, operand.span)
+        if isinstance(operand, Static) and operand.value is None and isinstance(type, Array):
+            return nodes.Build((), type, operand.span)
         expr = self.typed(operand, node)
         if expr.type != type:
             self.refuse("KB120", f"{what} must be {type}, not {expr.type}", node, conversion_help(expr.type, type))
@@ -182,9 +184,13 @@ class Context:
     def truth(self, operand: Operand, node: ast.AST) -> Expr:
         if isinstance(operand, Untyped):
             return Const(bool(operand.value), BOOL, operand.span)
+        if isinstance(operand, Static) and operand.value is None:
+            return Const(False, BOOL, operand.span)
         expr = self.typed(operand, node)
         if expr.type == BOOL:
             return expr
+        if isinstance(expr.type, Array):
+            return nodes.Present(expr, BOOL, self.span(node))
         if is_number(expr.type):
             zero = self.coerce(Untyped(0, self.span(node)), expr.type, node, "zero")
             return nodes.Compare("ne", expr, zero, BOOL, self.span(node))

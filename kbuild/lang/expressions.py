@@ -10,7 +10,7 @@ from kbuild.errors import did_you_mean
 from kbuild.intrinsics.absent import ABSENT
 from kbuild.ir import nodes
 from kbuild.ir.nodes import Const, Expr, Read, Symbol
-from kbuild.ir.types import BOOL
+from kbuild.ir.types import BOOL, Array
 from kbuild.lang import operators, places
 from kbuild.lang.context import Context, ExpressionHandler
 from kbuild.lang.operands import Operand, Pack, Silenced, Static, Untyped, fit
@@ -108,11 +108,32 @@ def unary(ctx: Context, node: ast.expr) -> Operand:
 def compare(ctx: Context, node: ast.expr) -> Operand:
     """`a < b < c`: every operand evaluated at most once, later ones only while the earlier links hold."""
     assert isinstance(node, ast.Compare)
+    if _is_none(node.comparators[-1]) and len(node.ops) == 1 and type(node.ops[0]) in _IS_NONE:
+        return _compare_with_none(ctx, node)
     for op in node.ops:
         if type(op) not in operators.COMPARE:
             ctx.refuse("KB111", "kernels have no `is` and no `in`", node, "compare with == or !=")
     left = ctx.expr(node.left)
     return _links(ctx, left, list(node.ops), list(node.comparators), node)
+
+
+_IS_NONE: dict[type[ast.cmpop], bool] = {ast.Is: True, ast.Eq: True, ast.IsNot: False, ast.NotEq: False}
+
+
+def _is_none(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None
+
+
+def _compare_with_none(ctx: Context, node: ast.Compare) -> Operand:
+    """`a is None`, `a is not None`: what an array is asked as a truth value, and what is known of everything else."""
+    left, span = ctx.expr(node.left), ctx.span(node)
+    is_none = _IS_NONE[type(node.ops[0])]
+    if isinstance(left, Static):
+        return Const((left.value is None) == is_none, BOOL, span)
+    if not isinstance(getattr(left, "type", None), Array):
+        return Const(not is_none, BOOL, span)
+    present = ctx.truth(left, node)
+    return nodes.Unary("not", present, BOOL, span) if is_none else present
 
 
 def _links(ctx: Context, left: Operand, ops: list[ast.cmpop], rights: list[ast.expr], node: ast.Compare) -> Expr:

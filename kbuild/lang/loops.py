@@ -33,6 +33,10 @@ def for_(ctx: Context, node: ast.stmt) -> None:
         ctx.symbols[target.id] = counter
         body = _loop_body(ctx, node.body)
         del ctx.symbols[target.id]
+    elif _takes_over(ctx, node, target, counter):
+        former, ctx.symbols[target.id] = ctx.symbols[target.id], counter
+        body = _loop_body(ctx, node.body)
+        ctx.symbols[target.id] = former
     else:
         first = _assigned_from(ctx, target, counter)
         body = (first, *_loop_body(ctx, node.body))
@@ -90,15 +94,42 @@ def _assigned_from(ctx: Context, target: ast.Name, counter: Symbol) -> Stmt:
     return nodes.Assign(Read(symbol, symbol.type, span), Read(counter, counter.type, span), span)
 
 
+def _takes_over(ctx: Context, node: ast.For, target: ast.Name, counter: Symbol) -> bool:
+    """The loop variable has the name of a variable of another type, which nobody reads from here on."""
+    former = ctx.symbols.get(target.id)
+    if former is None or former.type == counter.type or former in ctx.parameters or _is_assigned(node.body, target.id):
+        return False
+    return not _is_read_after(ctx.definition.body, target.id, node.end_lineno or node.lineno)
+
+
+def _is_read_after(statements: list[ast.stmt], name: str, line: int) -> bool:
+    """Something below a line reads the name, but for loops over it."""
+
+    def visit(node: ast.AST) -> bool:
+        if isinstance(node, (ast.stmt, ast.expr)) and (node.end_lineno or node.lineno) <= line:
+            return False
+        match node:
+            case ast.Name(id=found, ctx=ast.Load()):
+                return found == name
+            case ast.AugAssign(target=ast.Name(id=found)) if found == name:
+                return True
+            case ast.For(target=ast.Name(id=found), iter=head) if found == name:
+                return visit(head)
+        return any(visit(child) for child in ast.iter_child_nodes(node))
+
+    return any(visit(statement) for statement in statements)
+
+
+def _is_assigned(statements: list[ast.stmt], name: str) -> bool:
+    names = (n for s in statements for n in ast.walk(s) if isinstance(n, ast.Name) and n.id == name)
+    return any(isinstance(n.ctx, ast.Store) for n in names)
+
+
 def _is_private(node: ast.For, definition: ast.FunctionDef) -> bool:
     """The loop variable is not assigned in the body, and not read but in bodies of loops over the same name."""
     assert isinstance(node.target, ast.Name)
     name = node.target.id
-    if any(
-        isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store)
-        for s in node.body
-        for n in ast.walk(s)
-    ):
+    if _is_assigned(node.body, name):
         return False
     parameters = {a.arg for a in ast.walk(definition.args) if isinstance(a, ast.arg)}
     return name not in parameters and not _read_outside_loops(definition.body, name)

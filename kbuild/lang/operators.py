@@ -18,6 +18,7 @@ from kbuild.ir.types import (
     is_integer,
     is_number,
 )
+from kbuild.lang.constructors import components
 from kbuild.lang.context import Context, conversion_help
 from kbuild.lang.operands import FOLD, Operand, Untyped, default_type, describe
 from kbuild.loader.types import Function
@@ -218,9 +219,22 @@ def compare(ctx: Context, op: str, left: Operand, right: Operand, node: ast.AST)
         results = {"eq": a == b, "ne": a != b, "lt": a < b, "le": a <= b, "gt": a > b, "ge": a >= b}
         return Const(results[op], BOOL, span)
     pair = unify(ctx, [left, right], node, "a comparison")
+    if is_composite(pair[0].type) and op in ("eq", "ne"):
+        return _all_equal(ctx, op, pair[0], pair[1], node)
     if not (is_number(pair[0].type) or pair[0].type == BOOL):
         ctx.refuse("KB121", f"{pair[0].type} cannot be compared", node, "compare its elements or fields")
     return nodes.Compare(op, pair[0], pair[1], BOOL, span)
+
+
+def _all_equal(ctx: Context, op: str, left: Expr, right: Expr, node: ast.AST) -> Expr:
+    """`==` of vectors, quaternions, matrices: all elements are equal; `!=`: some are not."""
+    span, link = ctx.span(node), "and" if op == "eq" else "or"
+    pairs = list(zip(components(ctx, left, node), components(ctx, right, node), strict=True))
+    tests = [nodes.Compare(op, a, b, BOOL, span) for a, b in pairs]
+    found: Expr = tests[0]
+    for test in tests[1:]:
+        found = nodes.Logical(link, found, test, BOOL, span)
+    return found
 
 
 def unify(ctx: Context, operands: list[Operand], node: ast.AST, what: str) -> list[Expr]:

@@ -80,15 +80,16 @@ class Unexpected(Exception):
 class _Writer:
     """Collects the statements that take arguments apart, and the expressions of the numbers to pack."""
 
-    def __init__(self, ordinal: int) -> None:
-        self.ordinal = ordinal
+    def __init__(self, ordinal: int, optional: frozenset[str]) -> None:
+        self.ordinal, self.optional = ordinal, optional
         self.statements: list[str] = []
         self.leaves: list[str] = []
         self.keys: dict[str, str] = {}
+        self.is_placed = False  # an array that must be there says which device it is
         self._count = 0
 
-    def add(self, type: abi.Type, value: str) -> None:
-        """`value` is the expression of an argument, or of a field."""
+    def add(self, type: abi.Type, value: str, path: str) -> None:
+        """`value` is the expression of an argument, or of a field, `path` its name in `optional`."""
         if isinstance(type, abi.Scalar):
             self.leaves.append("truth[%s]" % value if type.kind == "bool" else value)
         elif isinstance(type, abi.Vector):
@@ -99,21 +100,35 @@ class _Writer:
             name = self._name()
             self.statements.append("%s = %s" % (name, value))
             for field in type.fields:
-                self.add(field.type, "%s.%s" % (name, field.name))
+                self.add(field.type, "%s.%s" % (name, field.name), "%s.%s" % (path, field.name))
         else:
             key = "key%d" % len(self.keys)
             self.keys[key] = pack.array_key(type, self.ordinal)
             name = self._name()
             self.statements.append("%s = %s" % (name, value))
+            if path in self.optional:
+                self._optional(name, key, type.size)
+                return
+            self.is_placed = True
             self.statements.append("if %s._key is not %s: raise Unexpected" % (name, key))
             self.leaves.append("%s._descriptor" % name)
+
+    def _optional(self, name: str, key: str, size: int) -> None:
+        """An array that may be None: all zeros then."""
+        leaf = self._name()
+        self.statements += [
+            "if %s is None: %s = %r" % (name, leaf, bytes(size)),
+            "elif %s._key is not %s: raise Unexpected" % (name, key),
+            "else: %s = %s._descriptor" % (leaf, name),
+        ]
+        self.leaves.append(leaf)
 
     def _unpack(self, value: str, types: list[Any]) -> None:
         names = [self._name() for _ in types]
         self.statements.append("if %s.__class__ not in sequences: raise Unexpected" % value)
         self.statements.append("%s, = %s" % (", ".join(names), value))
         for type, name in zip(types, names):
-            self.add(type, name)
+            self.add(type, name, "")
 
     def _name(self) -> str:
         self._count += 1
@@ -125,13 +140,13 @@ def make(kernel: BundleKernel, loaded: Loaded, put_stream: Any, stream_offset: i
 
     `put_stream(buffer, stream_offset, handle)` writes a stream into a launch buffer.
     """
-    writer = _Writer(loaded.device.ordinal)
+    writer = _Writer(loaded.device.ordinal, kernel.optional)
     arguments = ["a%d" % i for i in range(len(kernel.parameters))]
     writer.statements.append("%s = args" % (", ".join(arguments) + "," if arguments else "()"))
-    for (_, type), argument in zip(kernel.parameters, arguments):
-        writer.add(type, argument)
+    for (name, type), argument in zip(kernel.parameters, arguments):
+        writer.add(type, argument, name)
     # Without a device the arrays say which, or else it is the first.
-    is_here = bool(writer.keys) or loaded.device.ordinal == 0
+    is_here = writer.is_placed or loaded.device.ordinal == 0
     text = _TEXT.format(
         is_elsewhere=("device is not None and (%s)" if is_here else "%s")
         % "device not in devices or device.__class__ not in kinds",

@@ -125,6 +125,7 @@ class BundleKernel:
         self.parameters: list[tuple[str, abi.Type]] = [
             (p["name"], abi.parse(p["type"], bundle.structs)) for p in row["parameters"]
         ]
+        self.optional: frozenset[str] = frozenset(row.get("optional", ()))
         start = header_size(self.ndim)
         fields = [(type, offset) for (_, type), offset in zip(self.parameters, self.offsets)]
         block = pack.fields_format(fields, start, self.size)
@@ -175,7 +176,7 @@ class BundleKernel:
             names = ", ".join(name for name, _ in self.parameters) or "none"
             message = "%s takes %d arguments (%s), got %d"
             raise LaunchError(message % (self.name, len(self.parameters), names, len(args)))
-        packing = pack.Packing()
+        packing = pack.Packing(self.optional)
         for (name, type), value in zip(self.parameters, args):
             try:
                 packing.add(type, value, name)

@@ -72,7 +72,8 @@ def array_key(type: abi.Type, ordinal: int) -> str:
 class Packing:
     """Collects the values of one parameter block, and what they say about devices and streams."""
 
-    def __init__(self) -> None:
+    def __init__(self, optional: frozenset[str] = frozenset()) -> None:
+        self.optional = optional  # paths of the arrays that may be None
         self.values: list[object] = []
         self.places: list[tuple[str, Any]] = []  # (path, device) of every kbuild array
         self.addresses: list[tuple[str, int]] = []  # (path, address) of every foreign array
@@ -118,6 +119,11 @@ class Packing:
             raise Refused(path, "wanted %s, got %s, which has no %r" % (type.name, describe(value), name)) from None
 
     def _add_array(self, type: abi.Array, value: Any, path: str) -> None:
+        if value is None:
+            if path not in self.optional:
+                raise Refused(path, "wanted %s, got None, and the kernel does not ask `if %s:`" % (type, path))
+            self.values.append(bytes(type.size))
+            return
         own = getattr(value, "_type", None)
         if own is not None and own == type:
             if not value.is_alive:

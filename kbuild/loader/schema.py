@@ -146,9 +146,18 @@ class _Nullable:
         self.shape = shape
 
 
+class _May:
+    """The shape of a key that need not be there: bundles of before it was thought of are read for ever."""
+
+    __slots__ = ("shape",)
+
+    def __init__(self, shape: Any) -> None:
+        self.shape = shape
+
+
 _FUNCTION = type(_count)
 
-# Shapes: {…} an object with exactly these keys, [x] a list of x, a function a leaf.
+# Shapes: {…} an object with exactly these keys (but for _May), [x] a list of x, a function a leaf.
 
 _PARAMETER = {"name": _identifier, "type": _type, "offset": _count, "size": _count}
 
@@ -158,6 +167,7 @@ _KERNEL = {
     "ndim": _ndim,
     "block_dim": _block_dim,
     "parameters": [_PARAMETER],
+    "optional": _May([_text]),  # arrays that may be None: `values`, `model.mask`
     "size": _count,
 }
 
@@ -245,10 +255,16 @@ def _fault_in_record(value: Any, shape: Row) -> Fault:
         return "", "is %s, but wants an object" % _shown(value)
     if value.keys() != shape.keys():
         for key in shape:
-            if key not in value:
+            if key not in value and type(shape[key]) is not _May:
                 return "", "lacks %r" % key
-        return "", "has the unknown key %s" % _shown(min(value.keys() - shape.keys()))
+        unknown = value.keys() - shape.keys()
+        if unknown:
+            return "", "has the unknown key %s" % _shown(min(unknown))
     for key, inner in shape.items():
+        if type(inner) is _May:
+            if key not in value:
+                continue
+            inner = inner.shape
         if type(inner) is _FUNCTION:  # most are leaves: asked here, for the sake of the start
             wanted = inner(value[key])
             fault = None if wanted is None else ("", "is %s, but wants %s" % (_shown(value[key]), wanted))
@@ -353,10 +369,25 @@ def _check_parameters(place: str, kernel: Row, structs: dict[str, abi.Struct], t
             found = (place, index, row["name"], row["offset"], row["size"], row["type"])
             message = "manifest.%s.parameters[%d]: %s is laid out at offset %d with %d bytes, but its type %s wants"
             raise BundleError((message + " offset %d and %d bytes") % (found + wanted))
+    _check_optional(place, kernel, structs, types)
     if kernel["size"] != end:
         raise BundleError("manifest.%s.size is %d, but its parameters end at %d" % (place, kernel["size"], end))
     if end > MAX_PARAMETER_BYTES:
         raise BundleError("manifest.%s.size is %d, but CUDA takes %d bytes" % (place, end, MAX_PARAMETER_BYTES))
+
+
+def _check_optional(place: str, kernel: Row, structs: dict[str, abi.Struct], types: dict[str, abi.Type]) -> None:
+    paths = kernel.get("optional", ())
+    _refuse_repeats(place + ".optional", paths)
+    parameters = {row["name"]: types[row["type"]] for row in kernel["parameters"]}
+    for path in paths:
+        name, *fields = path.split(".")
+        type = parameters.get(name)
+        for field in fields:
+            known = {one.name: one.type for one in type.fields} if isinstance(type, abi.Struct) else {}
+            type = known.get(field)
+        if not isinstance(type, abi.Array):
+            raise BundleError("manifest.%s.optional names %s, which is no array" % (place, _shown(path)))
 
 
 def _parse_type(place: str, spelling: str, structs: dict[str, abi.Struct]) -> abi.Type:

@@ -104,7 +104,9 @@ def _kernels(
         kernel = scanned.kernels[index]
         lowered = data[kernel.name]
         parameters = [(name, abi.parse(spelling, structs)) for name, spelling in lowered["parameters"]]
-        rows.append(kernel_row(kernel.name, kernel.entry, lowered["ndim"], kernel.block_dim, parameters))
+        rows.append(
+            kernel_row(kernel.name, kernel.entry, lowered["ndim"], kernel.block_dim, parameters, lowered["optional"])
+        )
     return rows, {index: position for position, index in enumerate(members)}
 
 

@@ -32,6 +32,7 @@ def import_kernels(
     faults: list[Diagnostic] = []
     runtime.on_declare = declared.append
     sys.path[:0] = roots
+    _never_stale(roots)
     sys.meta_path.append(_MockFinder(mocks))
     for name in modules:
         importing(name)
@@ -46,6 +47,21 @@ def import_kernels(
         except BaseException as error:
             faults.append(_instances_fault(name, error))
     return declared, faults
+
+
+def _never_stale(roots: Sequence[str]) -> None:
+    """The project's own modules are compiled from their text: bytecode counts as fresh when a file was changed within
+    the same second and kept its length, and then constants would come from before the change."""
+    original = importlib.machinery.SourceFileLoader.get_code
+    places = tuple(str(Path(root).resolve()) + os.sep for root in roots)
+
+    def get_code(self: importlib.machinery.SourceFileLoader, fullname: str) -> Any:
+        path = self.get_filename(fullname)
+        if os.path.realpath(path).startswith(places):
+            return self.source_to_code(self.get_data(path), path)
+        return original(self, fullname)
+
+    importlib.machinery.SourceFileLoader.get_code = get_code  # type: ignore[assignment, method-assign]
 
 
 def _call(name: str) -> None:

@@ -15,6 +15,7 @@ from kbuild.errors import CompileError, Diagnostic, Note, Report
 from kbuild.intrinsics.table import has_effects
 from kbuild.ir import nodes
 from kbuild.ir.contract import contract
+from kbuild.ir.presence import optional_parameters
 from kbuild.ir.printer import print_kernel
 from kbuild.ir.verify import verify
 from kbuild.lang.program import lower_kernel
@@ -220,4 +221,8 @@ def lower_unit(unit: ScannedUnit, found: Sequence[Found], request: Request, repo
 
 
 def _manifest_part(kernel: nodes.Kernel) -> dict[str, object]:
-    return {"ndim": kernel.ndim, "parameters": [[p.name, p.type.spelling] for p in kernel.function.parameters]}
+    return {
+        "ndim": kernel.ndim,
+        "parameters": [[p.name, p.type.spelling] for p in kernel.function.parameters],
+        "optional": optional_parameters(kernel.function),
+    }

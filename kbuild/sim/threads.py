@@ -17,7 +17,7 @@ from kbuild.intrinsics.table import ROWS
 from kbuild.ir import nodes
 from kbuild.ir.nodes import Expr, Function, Kernel, Stmt, Symbol
 from kbuild.ir.traverse import root_of
-from kbuild.ir.types import Matrix, Scalar, Struct, Type, Vector, element_of, is_composite
+from kbuild.ir.types import Array, Matrix, Scalar, Struct, Type, Vector, element_of, is_composite
 from kbuild.sim import numbers
 from kbuild.sim.values import Fault, Memory, OutOfBounds, Path, copied, zero
 
@@ -173,6 +173,8 @@ class _Machine:
                 return self.load(expr, frame)
             case nodes.Extent(array, axis):
                 return self.value(array, frame).shape[axis]
+            case nodes.Present(array):
+                return self.value(array, frame).is_present
             case nodes.View(array, indices):
                 return self.value(array, frame).view([self.value(i, frame) for i in indices])
             case nodes.ThreadIndex(axis, ndim):
@@ -193,6 +195,8 @@ class _Machine:
                 return _map(type, lambda x, y, z: numbers.fma(x, y, z, _scalar(type)), *factors)
             case nodes.Convert(operand, type):
                 return numbers.convert(self.value(operand, frame), _scalar(operand.type), _scalar(type))
+            case nodes.Build((), Array() as type):
+                return zero(type)
             case nodes.Build(parts, type):
                 return _built(type, [copied(self.value(part, frame)) for part in parts])
             case nodes.Item(base, index):

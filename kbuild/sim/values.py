@@ -49,6 +49,7 @@ class Memory:
     read_by: dict[Path, int] = field(default_factory=dict)
     atomic_by: dict[Path, int] = field(default_factory=dict)
     base: int = 0
+    is_present: bool = True
 
     def offset(self, indices: list[int]) -> int:
         """The position of an element. Raises OutOfBounds."""
@@ -62,6 +63,8 @@ class Memory:
     def view(self, indices: list[int]) -> Memory:
         """The array left at fewer indices than dimensions; memory and notes are shared. Raises OutOfBounds."""
         rest = self.shape[len(indices) :]
+        if not self.is_present:
+            return Memory(self.element, rest, [], is_present=False)
         books = self.written_by, self.read_by, self.atomic_by
         return Memory(self.element, rest, self.data, *books, self.offset(indices))
 
@@ -91,7 +94,7 @@ def zero(type: Type) -> Any:
         case Struct():
             return {f.name: zero(f.type) for f in type.fields}
         case Array():
-            return Memory(type.element, (0,) * type.ndim, [])
+            return Memory(type.element, (0,) * type.ndim, [], is_present=False)
     raise InternalError(f"no zero of {type}")
 
 

@@ -186,10 +186,11 @@ def bundle_bytes(
     ndim: int = 1,
     block_dim: int = 256,
     structs: dict[str, Any] | None = None,
+    optional: Sequence[str] = (),
     **changes: Any,
 ) -> bytes:
-    """A bundle of one kernel for sm_90."""
-    kernel = kernel_rows(name, parameters, ndim, structs or {}, block_dim)
+    """A bundle of one kernel for sm_90; `optional` names the arrays that may be None."""
+    kernel = dict(kernel_rows(name, parameters, ndim, structs or {}, block_dim), optional=list(optional))
     manifest = make_manifest([kernel], [cubin_row("sm_90", [0], 0)], structs=structs or {}, **changes)
     return format.dump(manifest, [code([kernel])])
 

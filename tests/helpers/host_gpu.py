@@ -24,6 +24,7 @@ import pytest
 from kbuild.bundle.manifest import kernel_row
 from kbuild.codegen.unit import emit
 from kbuild.ir import nodes
+from kbuild.ir.presence import optional_parameters
 from kbuild.loader import geometry, pack
 
 HEADER = Path(__file__).with_name("host_gpu.h")
@@ -62,6 +63,7 @@ class HostModule:
                 kernel.ndim,
                 256,
                 [(p.name, p.type) for p in kernel.function.parameters],
+                optional_parameters(kernel.function),
             )
             for kernel in kernels
         }
@@ -80,7 +82,7 @@ class HostModule:
         """Runs every thread of a launch, in order."""
         kernel, row = self.kernels[name], self.rows[name]
         run = getattr(self.library, f"run_{row['entry']}")
-        packing = pack.Packing()
+        packing = pack.Packing(frozenset(row.get("optional", ())))
         for parameter, value in zip(kernel.function.parameters, args, strict=True):
             packing.add(parameter.type, value, parameter.name)
         places = [(p.type, r["offset"]) for p, r in zip(kernel.function.parameters, row["parameters"], strict=True)]

@@ -16,7 +16,7 @@ def products(m: mat23, v: kb.vec3, d: kb.vec3d, q: kb.quat, t: kb.transform, p: 
     g = q @ q  # E: KB120 between quat[float32] and quat[float32]
     h = q * p  # E: KB120 between quat[float32] and quat[float64]
     i = q + t  # E: KB120 between quat[float32] and transform[float32]
-    j = q == q  # E: KB121 cannot be compared
+    j = q < q  # E: KB121 cannot be compared
     k = a + b + c + e + f + g + h + i + j
 
 

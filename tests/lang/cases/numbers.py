@@ -76,7 +76,7 @@ def not_taken(f: kb.array(dtype=float), i: int, b: bool, v: kb.vec3):
     s = f + 1  # E: KB121 there is no arithmetic between array1[float32]
     t = ~f[0]  # E: KB121 takes integers
     r = -b  # E: KB121 does not take bool
-    q = v == v  # E: KB121 cannot be compared
+    q = v < v  # E: KB121 cannot be compared
     p = +f  # E: KB121 does not take array1
     o = f + f  # E: KB121 does not take array1
     n = v % v  # E: KB120 `%` between
@@ -88,7 +88,7 @@ def not_taken(f: kb.array(dtype=float), i: int, b: bool, v: kb.vec3):
 def conditions(f: kb.array(dtype=float), v: kb.vec3):
     if v:  # E: KB123 compare it with something
         f[0] = 1.0
-    while f:  # E: KB123 no truth value
+    while v:  # E: KB123 no truth value
         f[0] = 1.0
     x = not v  # E: KB123 no truth value
     y = f[0] > 1.0 and v  # E: KB123 no truth value
