@@ -172,10 +172,10 @@ CODES: dict[str, Code] = {
         _kernel("a[0] = 1.0"),
     ),
     "KB141": Code(
-        "an index outside a vector or matrix, or from the end of an array",
-        "An array's size is not known while building, so kernels do not count from its end.",
-        _kernel("a[-1] = 1.0"),
-        _kernel("a[a.shape[0] - 1] = 1.0"),
+        "an index outside a vector, matrix or tuple",
+        "Their sizes are known while building.",
+        _kernel("a[0] = v[3]", parameters="a: kb.array(dtype=float), v: kb.vec3"),
+        _kernel("a[0] = v[2]", parameters="a: kb.array(dtype=float), v: kb.vec3"),
     ),
     "KB142": Code(
         "an unknown field or attribute",
@@ -199,7 +199,7 @@ CODES: dict[str, Code] = {
     ),
     "KB151": Code(
         "a function that does not return on every way through",
-        "Python would return None, which is no value of the kernel language.",
+        "Python would return None, which is no value of the kernel language: the function gives zero there.",
         _func("f(n: int)", "if n > 0:", "    return 1.0") + _kernel("a[0] = f(n)"),
         _func("f(n: int)", "if n > 0:", "    return 1.0", "return 0.0") + _kernel("a[0] = f(n)"),
     ),

@@ -172,7 +172,11 @@ class Report:
 
     @property
     def has_errors(self) -> bool:
-        return any(d.severity == "error" for d in self.diagnostics)
+        return self.error_count > 0
+
+    @property
+    def error_count(self) -> int:
+        return sum(d.severity == "error" for d in self.diagnostics)
 
     def raise_errors(self) -> None:
         if self.has_errors:

@@ -53,12 +53,29 @@ def call(ctx: Context, node: ast.expr) -> Operand:
         return atomics.call(ctx, callee.name, node)
     if isinstance(callee, Builtin) and callee.name in STATEFUL:
         return _stateful(ctx, callee.name, node)
-    if any(isinstance(a, ast.Starred) for a in node.args) or any(k.arg is None for k in node.keywords):
-        ctx.refuse("KB111", "kernels have no starred arguments", node, "write the arguments out")
-    given = ctx.operands([*node.args, *(k.value for k in node.keywords)])
-    positional = given[: len(node.args)]
+    if any(k.arg is None for k in node.keywords):
+        ctx.refuse("KB111", "kernels have no arguments with two stars", node, "write the arguments out")
+    plain = [a.value if isinstance(a, ast.Starred) else a for a in node.args]
+    given = ctx.operands([*plain, *(k.value for k in node.keywords)])
+    positional = _spread(ctx, node.args, given)
     named = {k.arg: operand for k, operand in zip(node.keywords, given[len(node.args) :], strict=True) if k.arg}
     return _dispatch(ctx, callee, positional, named, node)
+
+
+def _spread(ctx: Context, arguments: Sequence[ast.expr], given: list[Operand]) -> list[Operand]:
+    """Positional arguments, with the parts of those that have a star: of a tuple, or of a vector or matrix."""
+    found: list[Operand] = []
+    for node, operand in zip(arguments, given, strict=False):
+        if not isinstance(node, ast.Starred):
+            found.append(operand)
+        elif isinstance(operand, Pack):
+            found.extend(operand.items)
+        elif is_composite(getattr(operand, "type", VOID)):
+            found.extend(constructors.components(ctx, ctx.typed(operand, node), node))
+        else:
+            help = "a tuple, a vector or a matrix can be spread"
+            ctx.refuse("KB111", f"{describe(operand)} has no parts to pass one by one", node, help)
+    return found
 
 
 def _callee(ctx: Context, node: ast.Call) -> Any:
@@ -69,11 +86,23 @@ def _callee(ctx: Context, node: ast.Call) -> Any:
     if not ctx.scope.is_outer(node.func):
         if ctx.scope.root(node.func) in ctx.poisoned:
             raise Silenced
+        found = _known(ctx, node.func)
+        if found is not None:
+            return found.value
         if isinstance(node.func, ast.Attribute):
             ctx.refuse("KB111", f"kernels have no methods (`.{node.func.attr}(…)`)", node.func, "call a @kb.func")
         ctx.refuse("KB111", "this is no function", node.func, "call a @kb.func of a module")
     operand = outer(ctx, node.func)
     return operand.value if isinstance(operand, Static) else operand
+
+
+def _known(ctx: Context, node: ast.expr) -> Static | None:
+    """A local name for a function or a type, or `values.dtype`."""
+    if isinstance(node, ast.Name):
+        found = ctx.aliases.get(node.id)
+    else:
+        found = ctx.expr(node) if isinstance(node, ast.Attribute) and node.attr == "dtype" else None
+    return found if isinstance(found, Static) else None
 
 
 def _dispatch(ctx: Context, callee: Any, given: list[Operand], named: dict[str, Operand], node: ast.Call) -> Operand:
@@ -274,6 +303,8 @@ def zero(ctx: Context, type: Type, node: ast.AST) -> Expr:
             return nodes.Build((zero(ctx, type.element, node),) * (type.rows * type.columns), type, span)
         case Struct():
             return nodes.Build(tuple(zero(ctx, f.type, node) for f in type.fields), type, span)
+        case Tuple():
+            return nodes.Build(tuple(zero(ctx, item, node) for item in type.items), type, span)
         case Array():
             return nodes.Build((), type, span)
     ctx.refuse("KB130", f"a field of type {type} needs a value", node)

@@ -53,6 +53,8 @@ class Context:
     statements: Mapping[type[ast.stmt], StatementHandler]
     symbols: dict[str, Symbol] = field(default_factory=dict)
     constants: dict[str, int] = field(default_factory=dict)
+    # Names for what is no value on the GPU: functions, types, None, tuples. They are assigned in one place only.
+    aliases: dict[str, Operand] = field(default_factory=dict)
     poisoned: set[str] = field(default_factory=set)
     parameters: set[Symbol] = field(default_factory=set)
     block: list[Stmt] = field(default_factory=list)

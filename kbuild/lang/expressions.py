@@ -10,7 +10,7 @@ from kbuild.errors import did_you_mean
 from kbuild.intrinsics.absent import ABSENT
 from kbuild.ir import nodes
 from kbuild.ir.nodes import Const, Expr, Read, Symbol
-from kbuild.ir.types import BOOL, Array
+from kbuild.ir.types import BOOL, Array, Scalar
 from kbuild.lang import operators, places
 from kbuild.lang.context import Context, ExpressionHandler
 from kbuild.lang.operands import Operand, Pack, Silenced, Static, Untyped, fit
@@ -31,6 +31,8 @@ def name(ctx: Context, node: ast.expr) -> Operand:
     assert isinstance(node, ast.Name)
     if node.id in ctx.constants:
         return Untyped(ctx.constants[node.id], ctx.span(node))
+    if node.id in ctx.aliases:
+        return ctx.aliases[node.id]
     symbol = ctx.symbols.get(node.id)
     if symbol is not None:
         return Read(symbol, symbol.type, ctx.span(node))
@@ -69,6 +71,8 @@ def captured_operand(ctx: Context, value: Any, node: ast.expr) -> Operand:
         return Untyped(value, span)
     if not isinstance(value, type) and hasattr(type(value), "_kb_type_"):
         kind = type(value)._kb_type_
+        if isinstance(kind, Scalar):
+            return Const(float(value) if kind.kind == "float" else int(value), kind, span)
         parts = tuple(Const(fit(item, kind.element), kind.element, span) for item in _flat(value))  # type: ignore[arg-type]
         return nodes.Build(parts, kind, span)
     if type(value) is tuple:

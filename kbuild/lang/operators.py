@@ -218,12 +218,22 @@ def compare(ctx: Context, op: str, left: Operand, right: Operand, node: ast.AST)
         a, b = left.value, right.value
         results = {"eq": a == b, "ne": a != b, "lt": a < b, "le": a <= b, "gt": a > b, "ge": a >= b}
         return Const(results[op], BOOL, span)
+    if op in ("eq", "ne"):
+        left, right = _as_bool(left, right), _as_bool(right, left)
     pair = unify(ctx, [left, right], node, "a comparison")
     if is_composite(pair[0].type) and op in ("eq", "ne"):
         return _all_equal(ctx, op, pair[0], pair[1], node)
     if not (is_number(pair[0].type) or pair[0].type == BOOL):
         ctx.refuse("KB121", f"{pair[0].type} cannot be compared", node, "compare its elements or fields")
     return nodes.Compare(op, pair[0], pair[1], BOOL, span)
+
+
+def _as_bool(operand: Operand, other: Operand) -> Operand:
+    """0 and 1 beside a bool are False and True, as in Python."""
+    is_truth = isinstance(operand, Untyped) and type(operand.value) is int and operand.value in (0, 1)
+    if isinstance(operand, Untyped) and is_truth and getattr(other, "type", None) == BOOL:
+        return Const(bool(operand.value), BOOL, operand.span)
+    return operand
 
 
 def _all_equal(ctx: Context, op: str, left: Expr, right: Expr, node: ast.AST) -> Expr:

@@ -12,7 +12,7 @@ from kbuild.ir.types import INT32, Array, Matrix, Struct, Vector, field_of, is_i
 from kbuild.ir.verify import component_type
 from kbuild.lang import parts
 from kbuild.lang.context import Context
-from kbuild.lang.operands import Operand, Pack, Untyped, describe
+from kbuild.lang.operands import Operand, Pack, Static, Untyped, describe
 
 _SWIZZLE = "xyzw"
 
@@ -55,14 +55,29 @@ def _array_element(ctx: Context, array: Expr, type: Array, indices: list[Operand
     if not 0 < len(indices) <= type.ndim:
         help = f"the array has {type.ndim} dimension(s)"
         ctx.refuse("KB140", f"{len(indices)} index(es) for {type}", node, help)
-    for operand in indices:
-        if isinstance(operand, Untyped) and isinstance(operand.value, int) and operand.value < 0:
-            help = "count from the end yourself: `a[a.shape[0] - 1]`"
-            ctx.refuse("KB141", f"index {operand.value}: arrays in kernels are not indexed from the end", node, help)
-    typed = tuple(_integer(ctx, operand, node) for operand in indices)
+    array = (
+        array if isinstance(array, (Read, nodes.Member)) or not any(map(_from_end, indices)) else ctx.temporary(array)
+    )
+    typed = tuple(
+        _counted_from_end(ctx, array, axis, operand, node) if _from_end(operand) else _integer(ctx, operand, node)
+        for axis, operand in enumerate(indices)
+    )
     if len(typed) < type.ndim:
         return nodes.View(array, typed, Array(type.element, type.ndim - len(typed)), ctx.span(node))
     return nodes.Index(array, typed, type.element, ctx.span(node))
+
+
+def _from_end(operand: Operand) -> bool:
+    """A constant below zero."""
+    return isinstance(operand, Untyped) and isinstance(operand.value, int) and operand.value < 0
+
+
+def _counted_from_end(ctx: Context, array: Expr, axis: int, operand: Operand, node: ast.AST) -> Expr:
+    """`a[-1]`: the last one, as in Python. What is computed is not looked at: `a[i]` with i = -1 is outside."""
+    assert isinstance(operand, Untyped)
+    span = ctx.span(node)
+    back = ctx.coerce(Untyped(-operand.value, operand.span), INT32, node, "an index")
+    return nodes.Binary("sub", nodes.Extent(array, axis, INT32, span), back, INT32, span)
 
 
 def _integer(ctx: Context, operand: Operand, node: ast.AST) -> Expr:
@@ -100,6 +115,8 @@ def attribute(ctx: Context, node: ast.expr) -> Operand:
     match value.type:
         case Array():
             return _array_attribute(ctx, value, value.type, node)
+        case Vector() | Matrix() if node.attr == "dtype":
+            return Static(value.type.element, ctx.span(node))
         case Vector(kind="transform") if node.attr in ("p", "q"):
             return parts.of_transform(ctx, value, node)
         case Vector(kind="vec" | "quat") if node.attr in _SWIZZLE[: value.type.length]:
@@ -126,7 +143,10 @@ def _array_attribute(ctx: Context, array: Expr, type: Array, node: ast.Attribute
         return Pack(tuple(extents), span)
     if node.attr == "ndim":
         return Untyped(type.ndim, span)
-    ctx.refuse("KB142", f"arrays in kernels have no attribute {node.attr!r}", node, "they have .shape and .ndim")
+    if node.attr == "dtype":
+        return Static(type.element, span)
+    help = "they have .shape, .ndim and .dtype"
+    ctx.refuse("KB142", f"arrays in kernels have no attribute {node.attr!r}", node, help)
 
 
 def target(ctx: Context, node: ast.expr) -> Expr:

@@ -106,12 +106,12 @@ class _Program:
         return found
 
     def _attempt(self, function: runtime.Function, arguments: Sequence[Operand]) -> Function | None:
-        count = len(self.report.diagnostics)
+        count = self.report.error_count
         try:
             lowered = self.lower(function, arguments)
         except Silenced:
             return None
-        return lowered if len(self.report.diagnostics) == count else None
+        return lowered if self.report.error_count == count else None
 
     def lower(self, owner: runtime.Function | runtime.Kernel, arguments: Sequence[Operand]) -> Function:
         """One function at its parameter types. Raises Refused, CompileError KB100."""
@@ -122,7 +122,7 @@ class _Program:
         body = ctx.body(definition.body)
         if len(parameters) < len(parameters_of(definition)):
             raise Silenced
-        self._check_returns(ctx, body)
+        body = self._with_last_return(ctx, body)
         module = owner.module
         return Function(definition.name, module, parameters, ctx.result or VOID, body, file.span(definition))
 
@@ -184,11 +184,15 @@ class _Program:
             return Diagnostic("KB120", text, self.active[-1][1] if self.active else ctx.span(argument))
         return type
 
-    def _check_returns(self, ctx: Context, body: tuple[Stmt, ...]) -> None:
+    def _with_last_return(self, ctx: Context, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+        """A function that may reach its end without a result gives zero there, and is told of."""
         if ctx.result in (None, VOID) or ctx.has_lost_return or _always_leaves(body):
-            return
-        text = f"{ctx.definition.name} returns {ctx.result} on some ways through, and nothing on others"
-        self.report.add(Diagnostic("KB151", text, head(ctx.file, ctx.definition), help="add a `return` at its end"))
+            return body
+        text = f"{ctx.definition.name} returns {ctx.result} on some ways through, and zero where it reaches its end"
+        span = head(ctx.file, ctx.definition)
+        self.report.add(Diagnostic("KB151", text, span, "warning", help="add a `return` at its end"))
+        assert ctx.result is not None
+        return (*body, nodes.Return(calls.zero(ctx, ctx.result, ctx.definition), span))
 
 
 def _argument_type(operand: Operand) -> Type:

@@ -16,7 +16,7 @@ from kbuild.lang.expressions import outer
 from kbuild.lang.operands import Operand, Pack, Silenced, Static, Untyped, describe
 from kbuild.lang.parts import fixed
 from kbuild.loader.builtins import Builtin
-from kbuild.loader.types import Kernel, abi_type
+from kbuild.loader.types import Function, Kernel, abi_type
 
 
 def assign(ctx: Context, node: ast.stmt) -> None:
@@ -65,12 +65,14 @@ def _unpack(ctx: Context, target: ast.Tuple | ast.List, value: Operand, node: as
     if len(value.items) != len(target.elts):
         ctx.refuse("KB132", f"{len(value.items)} value(s) for {len(target.elts)} target(s)", node)
     # All values are read before the first target is written: `a, b = b, a`.
-    items = [item if isinstance(item, (Untyped, Static)) else _read_now(ctx, item, node) for item in value.items]
+    items = [_read_now(ctx, item, node) for item in value.items]
     for inner, item in zip(target.elts, items, strict=True):
         store(ctx, inner, item, node)
 
 
 def _read_now(ctx: Context, item: Operand, node: ast.AST) -> Operand:
+    if isinstance(item, (Untyped, Static)):
+        return item
     value = ctx.typed(item, node)
     stable = isinstance(value, (nodes.Const, nodes.ThreadIndex, nodes.Extent, nodes.Item))
     return value if stable else ctx.temporary(value)
@@ -78,6 +80,10 @@ def _read_now(ctx: Context, item: Operand, node: ast.AST) -> Operand:
 
 def _assign_name(ctx: Context, target: ast.Name, value: Operand, node: ast.AST) -> None:
     symbol = ctx.symbols.get(target.id)
+    if symbol is None and _is_alias(ctx, target.id, value):
+        items = [_read_now(ctx, item, node) for item in value.items] if isinstance(value, Pack) else []
+        ctx.aliases[target.id] = Pack(tuple(items), value.span) if isinstance(value, Pack) else value
+        return
     if symbol is None:
         typed = ctx.typed(value, node)
         symbol = Symbol(target.id, typed.type, ctx.span(target))
@@ -85,6 +91,18 @@ def _assign_name(ctx: Context, target: ast.Name, value: Operand, node: ast.AST) 
         typed = _same_type(ctx, target, symbol, value, node)
     ctx.emit(nodes.Assign(Read(symbol, symbol.type, ctx.span(target)), typed, ctx.span(node)))
     ctx.symbols[target.id] = symbol
+
+
+def _is_alias(ctx: Context, name: str, value: Operand) -> bool:
+    """The name may stand for something that is no value on the GPU: it is assigned here, and nowhere else."""
+    if not isinstance(value, Pack):
+        known = isinstance(value, Static) and (value.value is None or isinstance(value.value, (type, Type, Function)))
+        if not known:
+            return False
+    elif any(not isinstance(item, (Untyped, Static, Expr)) for item in value.items):
+        return False
+    stores = (n for n in ast.walk(ctx.definition) if isinstance(n, ast.Name) and n.id == name)
+    return sum(isinstance(n.ctx, ast.Store) for n in stores) == 1
 
 
 def _same_type(ctx: Context, target: ast.Name, symbol: Symbol, value: Operand, node: ast.AST) -> Expr:

@@ -12,12 +12,14 @@ from collections.abc import Iterator
 from types import ModuleType
 
 from kbuild.ir.nodes import Const, Expr
+from kbuild.ir.types import Array, Matrix, Type, Vector
 from kbuild.lang.context import Context
 from kbuild.lang.expressions import captured_operand
-from kbuild.lang.operands import Operand
+from kbuild.lang.operands import Operand, Static
 from kbuild.lang.scope import Scope, UnresolvedName
 from kbuild.loader.builtins import Builtin
 from kbuild.loader.identity import CaptureError, encode
+from kbuild.loader.values import class_of
 
 MAX_UNROLL = 16
 
@@ -35,18 +37,47 @@ def evaluate(ctx: Context, node: ast.Call) -> Operand:
     _check_names(ctx, expression)
     code = compile(ast.fix_missing_locations(ast.Expression(expression)), ctx.file.path, "eval")
     try:
-        value = eval(code, {**ctx.scope.visible(), **ctx.constants})  # the user's own code, as the module itself is
+        value = eval(code, {**ctx.scope.visible(), **_known_here(ctx)})  # the user's own code, as the module itself is
     except Exception as error:
         text = f"static({ast.unparse(expression)}) fails: {type(error).__name__}: {error}"
         ctx.refuse("KB180", text, expression, "it is evaluated in Python while building")
     return captured_operand(ctx, value, node)
 
 
+class _Known:
+    """Stands for a variable of the kernel: its length, shape and element type are known while building."""
+
+    def __init__(self, type: Type) -> None:
+        if isinstance(type, (Vector, Matrix)):
+            self.shape = (type.length,) if isinstance(type, Vector) else (type.rows, type.columns)
+            self.dtype = class_of(type.element)
+        elif isinstance(type, Array):
+            self.dtype, self.ndim = class_of(type.element), type.ndim
+
+    def __len__(self) -> int:
+        if not hasattr(self, "shape"):
+            raise TypeError("the length of an array is known on the GPU only")
+        return self.shape[0]
+
+
+def _known_here(ctx: Context) -> dict[str, object]:
+    """What an expression may know of the kernel's own names."""
+    aliases = {name: operand.value for name, operand in ctx.aliases.items() if isinstance(operand, Static)}
+    variables = {name: _Known(symbol.type) for name, symbol in ctx.symbols.items() if _has_parts(symbol.type)}
+    return {**variables, **aliases, **ctx.constants}
+
+
+def _has_parts(type: Type) -> bool:
+    return isinstance(type, (Vector, Matrix, Array))
+
+
 def _check_names(ctx: Context, expression: ast.expr) -> None:
     own = {n.id for n in ast.walk(expression) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
     for node in outer_or_local_names(expression):
         name = ctx.scope.root(node)
-        if name in own or name in ctx.constants:
+        if name in own or name in ctx.constants or name in ctx.aliases:
+            continue
+        if name in ctx.symbols and _has_parts(ctx.symbols[name].type):
             continue
         if name in ctx.scope.locals:
             help = "a loop variable is known if its range has constant bounds and at most 16 trips"

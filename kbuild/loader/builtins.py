@@ -59,7 +59,7 @@ def _cross(a: Any, b: Any) -> Any:
 
 def _elementwise(one: Callable[..., Any]) -> Callable[..., Any]:
     def apply(*values: Any) -> Any:
-        if hasattr(values[0], "_kb_type_"):
+        if isinstance(values[0], (Vec, Mat)):
             return type(values[0])(*(one(*items) for items in zip(*values)))
         return one(*values)
 

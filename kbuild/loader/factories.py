@@ -81,8 +81,9 @@ def _element(values: tuple[Any, ...], dtype: object) -> object:
     if dtype is not None:
         return dtype
     for value in values:
-        if hasattr(type(value), "_kb_type_"):
-            return type(value)._kb_type_.element
+        own = getattr(type(value), "_kb_type_", None)
+        if own is not None:
+            return own if isinstance(own, abi.Scalar) else own.element
         if isinstance(value, (tuple, list)):
             return _element(tuple(value), None)
         return int if isinstance(value, int) else float

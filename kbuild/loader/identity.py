@@ -176,6 +176,8 @@ def encode(value: Any) -> list[Any]:
         return ["function", value.name]
     if getattr(kind, "_kb_struct_", False):
         return ["struct", _qualified(kind), [[name, encode(item)] for name, item in sorted(vars(value).items())]]
+    if isinstance(getattr(kind, "_kb_type_", None), abi.Scalar):
+        return ["number", kind._kb_type_.spelling, encode(float(value) if isinstance(value, float) else int(value))]
     if hasattr(kind, "_kb_type_"):
         return ["value", kind._kb_type_.spelling, [encode(item) for item in value]]
     if getattr(kind, "_kb_builtin_", False):

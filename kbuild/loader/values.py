@@ -125,12 +125,17 @@ def describe(value: object) -> str:
 
 
 class ScalarType(type):
-    """Metaclass of the scalar types: calling one converts."""
+    """Metaclass of the scalar types: calling one converts.
+
+    What comes out is a Python number that knows its type: captured by a kernel it has this type and no other. What is
+    computed with it is an ordinary number again.
+    """
 
     _kb_type_: abi.Scalar
 
     def __call__(cls, value: object = 0) -> object:
-        return convert(cls._kb_type_, value)
+        number = convert(cls._kb_type_, value)
+        return number if cls._kb_type_.kind == "bool" else cls.__new__(cls, number)  # type: ignore[call-overload]
 
     def __repr__(cls) -> str:
         return "kb." + cls.__name__
@@ -140,47 +145,58 @@ class bool_(metaclass=ScalarType):
     _kb_type_ = abi.BOOL
 
 
-class int8(metaclass=ScalarType):
+class int8(int, metaclass=ScalarType):
+    __slots__ = ()
     _kb_type_ = abi.INT8
 
 
-class int16(metaclass=ScalarType):
+class int16(int, metaclass=ScalarType):
+    __slots__ = ()
     _kb_type_ = abi.INT16
 
 
-class int32(metaclass=ScalarType):
+class int32(int, metaclass=ScalarType):
+    __slots__ = ()
     _kb_type_ = abi.INT32
 
 
-class int64(metaclass=ScalarType):
+class int64(int, metaclass=ScalarType):
+    __slots__ = ()
     _kb_type_ = abi.INT64
 
 
-class uint8(metaclass=ScalarType):
+class uint8(int, metaclass=ScalarType):
+    __slots__ = ()
     _kb_type_ = abi.UINT8
 
 
-class uint16(metaclass=ScalarType):
+class uint16(int, metaclass=ScalarType):
+    __slots__ = ()
     _kb_type_ = abi.UINT16
 
 
-class uint32(metaclass=ScalarType):
+class uint32(int, metaclass=ScalarType):
+    __slots__ = ()
     _kb_type_ = abi.UINT32
 
 
-class uint64(metaclass=ScalarType):
+class uint64(int, metaclass=ScalarType):
+    __slots__ = ()
     _kb_type_ = abi.UINT64
 
 
-class float16(metaclass=ScalarType):
+class float16(float, metaclass=ScalarType):
+    __slots__ = ()
     _kb_type_ = abi.FLOAT16
 
 
-class float32(metaclass=ScalarType):
+class float32(float, metaclass=ScalarType):
+    __slots__ = ()
     _kb_type_ = abi.FLOAT32
 
 
-class float64(metaclass=ScalarType):
+class float64(float, metaclass=ScalarType):
+    __slots__ = ()
     _kb_type_ = abi.FLOAT64
 
 

@@ -110,7 +110,7 @@ def build(
         _require_kernels(scanned, selection)
         codes = [from_cache(plan, unit) for unit in scanned.units]
         missing = [unit for unit, code in zip(scanned.units, codes, strict=True) if code is None]
-        lowered = lower_units(plan, missing, scanner) if missing else {}
+        lowered, warnings = lower_units(plan, missing, scanner) if missing else ({}, ())
     whole = [code or lowered[unit.name] for unit, code in zip(scanned.units, codes, strict=True)]
     outcome = compile_units(plan, scanned, whole, progress, jobs or config.jobs)
     bundles = tuple(
@@ -126,7 +126,7 @@ def build(
         len(lowered),
         time.perf_counter() - started,
         outcome.nvrtc_seconds,
-        tuple(diagnostic_from_json(row) for row in scanned.diagnostics) + outcome.warnings + _cache_warnings(cache),
+        (*map(diagnostic_from_json, scanned.diagnostics), *warnings, *outcome.warnings, *_cache_warnings(cache)),
         (*selection.skipped, *scanned.skipped),
     )
 

@@ -132,8 +132,10 @@ def from_cache(plan: Compilation, unit: ScannedUnit) -> UnitCode | None:
     return UnitCode(unit.name, data["rows"], data["structs"], data["selftest"], results=results)
 
 
-def lower_units(plan: Compilation, units: Sequence[ScannedUnit], scanner: Scanner) -> dict[str, UnitCode]:
-    """Units in CUDA C by name. Raises CompileError with everything that is wrong in any of them."""
+def lower_units(
+    plan: Compilation, units: Sequence[ScannedUnit], scanner: Scanner
+) -> tuple[dict[str, UnitCode], tuple[Diagnostic, ...]]:
+    """Units in CUDA C by name, and warnings. Raises CompileError with everything that is wrong in any of them."""
     lowered = scanner.lower([unit.name for unit in units])
     diagnostics = [diagnostic_from_json(row) for row in lowered.diagnostics]
     if any(d.severity == "error" for d in diagnostics):
@@ -144,7 +146,7 @@ def lower_units(plan: Compilation, units: Sequence[ScannedUnit], scanner: Scanne
         record = {"rows": one.rows, "structs": one.structs, "selftest": one.selftest}
         plan.cache.put(_RECORD, keys[one.name], json.dumps(record, sort_keys=True).encode())
         codes[one.name] = UnitCode(one.name, one.rows, one.structs, one.selftest, one.source, one.files)
-    return codes
+    return codes, tuple(diagnostics)
 
 
 def compile_units(

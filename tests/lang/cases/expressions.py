@@ -9,8 +9,9 @@ def containers(a: kb.array(dtype=float)):
     #   ^^^^^^^^^^
     y = {"a": 1}  # E: KB111 use a struct, or an array parameter
     z = {1, 2}  # E: KB111 sets
+    t = 1.0
     t = (1.0, 2.0)  # E: KB111 a tuple is no value
-    a[0] = x[0] + y["a"] + z[0] + t[0]
+    a[0] = x[0] + y["a"] + z[0] + t
 
 
 @kb.kernel
@@ -76,14 +77,14 @@ def two(x: float):
 
 @kb.kernel
 def several_values(a: kb.array(dtype=float)):
-    x = two(1.0)  # E: KB111 unpack it
+    x = two(1.0)
     a[0] = two(1.0)  # E: KB111 unpack it
     a[1] = a.shape  # E: KB111 unpack it
-    a[2] = x + 1.0
+    a[2] = x + 1.0  # E: KB111 a tuple is no value
 
 
 @kb.kernel
 def starred(a: kb.array(dtype=float)):
     x, *y = two(1.0)  # E: KB143 cannot be assigned to
-    kb.sqrt(*a)  # E: KB111 write the arguments out
+    kb.sqrt(*a)  # E: KB111 array1[float32] has no parts
     a[0] = kb.sqrt(**a)  # E: KB111 write the arguments out

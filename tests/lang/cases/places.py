@@ -29,7 +29,7 @@ def index_counts(a: kb.array(dtype=float), b: kb.array2d(dtype=float), v: kb.vec
 
 @kb.kernel
 def out_of_range(a: kb.array(dtype=float), v: kb.vec3, m: kb.mat22):
-    a[-1] = 1.0  # E: KB141 count from the end yourself
+    a[-1] = 1.0
     a[0] = v[3]  # E: KB141 outside 0 … 2
     a[1] = v[-4]  # E: KB141 index -4
     a[2] = m[0, 2]  # E: KB141 outside 0 … 1
@@ -45,7 +45,7 @@ def unknown_fields(s: Spring, springs: kb.array(dtype=Spring), v: kb.vec3, w: kb
     a[1] = springs[0].stiffness  # E: KB142 has no field 'stiffness'
     a[2] = v.w  # E: KB142 has no attribute 'w'
     a[3] = w.z  # E: KB142 has no attribute 'z'
-    a[4] = float(a.size)  # E: KB142 they have .shape and .ndim
+    a[4] = float(a.size)  # E: KB142 they have .shape, .ndim and .dtype
     a[5] = n.real  # E: KB142 int32 has no attribute 'real'
     springs[0].lenght = 1.0  # E: KB142 has no field 'lenght'
     v.q = 1.0  # E: KB142 has no attribute 'q'
