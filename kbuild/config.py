@@ -4,7 +4,8 @@
     modules = ["robosim.kernels", "robosim.vision.*"]     # where the kernels are
     targets = ["jetson-orin-jp6", "sm_90", "sm_120"]      # the GPUs to build for
     exclude = ["robosim.vision.experiments.*"]            # modules to leave out
-    instances = ["robosim.instances:build"]               # functions that call the factories of kernels
+    instances = ["robosim.instances:build"]               # functions that call the factories of kernels, or files of
+                                                          # `python -m kbuild record`
     mock-imports = ["torch"]                              # not installed while building, and not needed
     source = ["src"]                                      # where the packages are, if it cannot be told
     fmad = true                                           # fuse a * b + c
@@ -127,6 +128,7 @@ def _toml() -> Any:
 
 _NAME = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
 _FUNCTION = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*")
+_INSTANCES = re.compile(_FUNCTION.pattern + r"|[^\0]+\.json")
 _PATTERN = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*(\.\*)?")
 
 
@@ -153,7 +155,7 @@ class _Reader:
             targets=self.targets(),
             source_roots=self.source_roots(modules),
             exclude=self.names("exclude", _PATTERN, "a module or a pattern like 'robosim.vision.*'"),
-            instances=self.one_or_more("instances", _FUNCTION, "a function like 'robosim.instances:build'"),
+            instances=self.instances(),
             mock_imports=self.names("mock-imports", _NAME, "a module like 'torch'"),
             fmad=self.flag("fmad", True),
             lineinfo=self.flag("line-info", False),
@@ -195,6 +197,15 @@ class _Reader:
             if not pattern.fullmatch(value):
                 self.fail(f"{key}[{index}]", f"is {value!r}, but wants {wanted}", _repaired(value))
         return values
+
+    def instances(self) -> tuple[str, ...]:
+        """Functions by name, and files that `record` wrote by their absolute path."""
+        wanted = "a function like 'robosim.instances:build', or a file like 'kbuild-instances.json'"
+        names = self.one_or_more("instances", _INSTANCES, wanted)
+        for index, name in enumerate(names):
+            if name.endswith(".json") and not (self.root / name).is_file():
+                self.fail(f"instances[{index}]", f"names {name}, which does not exist", "python -m kbuild record -- …")
+        return tuple(str((self.root / name).resolve()) if name.endswith(".json") else name for name in names)
 
     def one_or_more(self, key: str, pattern: re.Pattern[str], wanted: str) -> tuple[str, ...]:
         """A list of names, or a single one."""

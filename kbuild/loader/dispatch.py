@@ -51,7 +51,7 @@ class Dispatcher:
         target.launch(dim, args, stream, device, block_dim)
 
     def _choose(self, args: Any) -> Any:
-        types = {name: _type_of(args[position]) for position, name in self.positions}
+        types = {name: type_of(args[position]) for position, name in self.positions}
         unknown = [name for name, type in types.items() if type is None]
         if not unknown:
             try:
@@ -131,7 +131,7 @@ def _key_of(value: Any) -> object:
     return type(value)
 
 
-def _type_of(value: Any) -> abi.Type | None:
+def type_of(value: Any) -> abi.Type | None:
     found = overloading.type_of(value)
     described = None if found is not None else _described(value)
     if described is None:

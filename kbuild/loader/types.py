@@ -6,6 +6,7 @@ bundle by module and qualified name.
 
 from __future__ import annotations
 
+import os
 import sys
 
 from . import abi, providers
@@ -57,6 +58,9 @@ if TYPE_CHECKING:
 
 on_declare: Callable[[Kernel], None] | None = None  # a build sets it, to see the kernels of the modules it imports
 
+on_create: Callable[[Function], None] | None = None  # told of every function and kernel, where something records
+on_launch: Callable[[Kernel, Any], bool] | None = None  # told of launches; True: it has taken care of this one
+
 declared: set[str] = set()  # modules that have declared kernels
 
 _KERNEL_OPTIONS = {"fmad": bool, "enable_backward": bool, "block_dim": int}
@@ -76,6 +80,9 @@ class Function:
         self.name = "%s:%s" % (self.module, self.qualname)
         self.overloads: tuple[Function, ...] = (self,)  # functions of this name, told apart by their parameters' types
         self.__name__, self.__doc__, self.__wrapped__ = function.__name__, function.__doc__, function
+        self.factory: dict[str, Any] | None = None  # the call that makes it, where something records
+        if on_create is not None:
+            on_create(self)
 
     def __call__(self, *args: object, **kwargs: object) -> Any:
         if len(self.overloads) > 1:
@@ -116,14 +123,18 @@ class _Unresolved:
         self.kernel = kernel
 
     def launch(self, dim: Any, args: Any, stream: Any, device: Any, block_dim: int | None) -> None:
+        if on_launch is not None and on_launch(self.kernel, args):
+            return
         kind = providers.kind_of(device)
         if kind != "cuda":
             providers.launch_on(kind, self.kernel, dim, args, stream, device, block_dim)
             return
         from . import resolve  # reading bundles and the driver is the business of a first launch
 
-        self.kernel.target = resolve.find(self.kernel)
-        self.kernel.target.launch(dim, args, stream, device, block_dim)
+        target = resolve.find(self.kernel)
+        if on_launch is None:  # else every launch passes here
+            self.kernel.target = target
+        target.launch(dim, args, stream, device, block_dim)
 
 
 def kernel(function: Any = None, **options: object) -> Any:
@@ -187,3 +198,13 @@ def overload(kernel: Any, types: Any = None) -> Any:
         place = sys._getframe(1)
         return overloading.declared(kernel, {**place.f_globals, **place.f_locals})
     return overloading.instance(kernel, types)
+
+
+def _record() -> None:
+    from . import recording
+
+    recording.start(os.environ[recording.VARIABLE])
+
+
+if "KBUILD_RECORD" in os.environ:
+    _record()

@@ -166,8 +166,9 @@ def emit(config: BuildConfig, stage: str, *, kernel: str | None = None) -> Itera
 
 
 def sources(config: BuildConfig) -> list[Path]:
-    """The files of the kernel modules: what an sdist must hold."""
-    return [module.path for module in select(config.source_roots, config.modules, config.exclude).modules]
+    """The files of the kernel modules, and of recorded instances: what an sdist must hold."""
+    modules = select(config.source_roots, config.modules, config.exclude).modules
+    return [*(module.path for module in modules), *(Path(n) for n in config.instances if n.endswith(".json"))]
 
 
 def bundle_paths(config: BuildConfig) -> list[str]:
