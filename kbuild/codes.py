@@ -259,7 +259,7 @@ CODES: dict[str, Code] = {
     ),
     "KB190": Code(
         "a format that kb.printf does not have",
-        "The format is compiled into the kernel: a constant text with the conversions `%d %i %u %x %X %o %c %f %F %e "
+        "The format is compiled into the kernel: a constant text with the conversions `%d %i %u %x %X %o %c %f %e "
         "%E %g %G` and `%%`, with flags, width and precision. Length modifiers (`%lld`) may be left out.",
         _kernel('kb.printf("%s\\n", n)'),
         _kernel('kb.printf("n = %d\\n", n)'),

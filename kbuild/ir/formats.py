@@ -6,7 +6,7 @@ A conversion says how a value looks. How wide the value is, its type says: `%d` 
 length modifiers of C (`%lld`) are read and mean nothing. Meaning, where C leaves a choice or has none:
 - `d i` print any integer as it is, signed or not; a bool is 0 or 1.
 - `u x X o` print the bits of the value's own width: an int8 of -1 is `ff`.
-- `f F e E g G` print floats of every width, with the digits of the exact value.
+- `f e E g G` print floats of every width, with the digits of the exact value.
 - `s` prints a bool as True or False. No format of a kernel's has it; `print` makes it.
 """
 
@@ -54,13 +54,13 @@ class Conversion:
     @property
     def wants(self) -> str:
         """What it prints, in words."""
-        return "a float" if self.letter in "fFeEgG" else "an integer"
+        return "a float" if self.letter in "feEgG" else "an integer"
 
     def takes(self, type: Type) -> bool:
         """A value of this type can be printed so."""
         if self.letter == "s":
             return type == BOOL
-        if self.letter in "fFeEgG":
+        if self.letter in "feEgG":
             return is_float(type)
         return is_integer(type) or type == BOOL
 
@@ -79,6 +79,7 @@ _INSTEAD = {
     "p": "kernels have no pointers",
     "a": "print with %.17g, which loses nothing",
     "A": "print with %.17G, which loses nothing",
+    "F": "write %f: CUDA's printf has no %F",
     "r": "kernels have C's conversions, such as %d and %f",
 }
 
@@ -101,8 +102,8 @@ def _conversion(match: re.Match[str]) -> Conversion:
     digits = [match["width"], match["precision"] or ""]
     if "*" in digits:
         raise Malformed(f"`{whole}` takes its width from an argument", "write the number into the format: `%8.3f`")
-    if letter not in "diuxXocfFeEgG" or letter == "":
-        help = _INSTEAD.get(letter, "kernels have %d %i %u %x %X %o %c %f %F %e %E %g %G and %%")
+    if letter not in "diuxXocfeEgG" or letter == "":
+        help = _INSTEAD.get(letter, "kernels have %d %i %u %x %X %o %c %f %e %E %g %G and %%")
         raise Malformed(f"`{whole}` is no conversion that kernels have", help)
     if any(len(d) > _MAX_DIGITS for d in digits):
         raise Malformed(f"`{whole}` asks for more than 999 characters")

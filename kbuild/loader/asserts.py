@@ -33,7 +33,7 @@ def describe(row: Row) -> list[str]:
 
 def known() -> str:
     """What a message about a failed assert adds: the asserts it may be, or where to look them up."""
-    found = [(label, row) for label, manifest in _bundles.items() for row in rows(manifest)]
+    found = [(label, row) for label, manifest in list(_bundles.items()) for row in rows(manifest)]
     if not found:
         return ""
     lines = ["; it starts with the name and number of one of these:"]

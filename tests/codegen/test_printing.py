@@ -51,7 +51,7 @@ def test_every_scalar_in_every_way(printed: Printed) -> None:
         bits = 8 * type.size
         ends = {"bool": True, "float": -1.5, "int": -(1 << (bits - 1)), "uint": (1 << bits) - 1}
         arguments.append(ends[type.kind])
-        letters = [letter for letter in "diuxXofFeEgG" if Conversion("", None, None, letter).takes(type)]
+        letters = [letter for letter in "diuxXofeEgG" if Conversion("", None, None, letter).takes(type)]
         for start in range(0, len(letters), 8):
             part = letters[start : start + 8]
             format = " ".join(f"%{letter}|%-12{letter}|%012.3{letter}|%+{letter}" for letter in part)
@@ -228,7 +228,7 @@ def test_the_interpreter_formats_like_c(seed: int) -> None:
         "f": (FLOAT64, ctypes.c_double),
     }
     for _ in range(500):
-        letter = chance.choice("diuxXofFeEgG")
+        letter = chance.choice("diuxXofeEgG")
         type, passed = kinds["d" if letter in "di" else "u" if letter in "uxXo" else "f"]
         allowed = "-+ 0" if letter in "diu" else "-+ #0"
         flags = "".join(f for f in allowed if chance.random() < 0.3)
@@ -271,7 +271,7 @@ def test_every_nvrtc_takes_them(tmp_path: Path, accept: Any) -> None:
     lines, parameters = [], []
     for spelling, type in SCALARS.items():
         parameters.append(f"x_{spelling}: kb.{'bool_' if spelling == 'bool' else spelling}")
-        for letter in "diuxXocfFeEgG":
+        for letter in "diuxXocfeEgG":
             if Conversion("", None, None, letter).takes(type):
                 lines.append(f"kb.printf('%{letter} %-9{letter}\\n', x_{spelling}, x_{spelling})")
         lines.append(f"print(x_{spelling}, 'é')")

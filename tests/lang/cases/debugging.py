@@ -21,6 +21,7 @@ def formats(a: kb.array(dtype=float), n: int):
     kb.printf("%1$d\n", n)  # E: KB190 `%1$` is no conversion
     kb.printf("%p\n", n)  # E: KB190 no pointers
     kb.printf("%a\n", a[0])  # E: KB190 print with %.17g
+    kb.printf("%F\n", a[0])  # E: KB190 write %f
     kb.printf("100 %")  # E: KB190 write %% for a percent sign
     kb.printf("100 %ll")  # E: KB190 write %% for a percent sign
     kb.printf("%é\n", n)  # E: KB190 `%é` is no conversion
