@@ -7,12 +7,14 @@ neither key nor code; `rows` says where each one stands today.
 from __future__ import annotations
 
 import ast
+import itertools
 from typing import Any
 
 from kbuild.ir import nodes
 from kbuild.lang.context import Context
 from kbuild.lang.operands import Static, describe
-from kbuild.lang.source import Definition, SourceFile
+from kbuild.lang.source import Definition, SourceFile, definition_of
+from kbuild.loader.types import Function
 
 
 def assert_(ctx: Context, node: ast.stmt) -> None:
@@ -25,7 +27,7 @@ def assert_(ctx: Context, node: ast.stmt) -> None:
         ctx.temporaries = before  # the code is the same as without the assert
         return
     ctx.block.extend(block)
-    numbers = {_place(one): number for number, one in enumerate(_asserts(ctx.definition), start=1)}
+    numbers = {_place(one): number for number, one in enumerate(_asserts(ctx.definition), start=_first(ctx.owner))}
     ctx.emit(nodes.Assert(condition, ctx.owner.name, numbers[_place(node)], text, ctx.span(node)))
 
 
@@ -42,12 +44,18 @@ def _text(ctx: Context, node: ast.Assert) -> str:
     return f"{condition}: {message.value}"
 
 
-def rows(owner: str, file: SourceFile, definition: Definition) -> list[list[Any]]:
+def rows(owner: Function, file: SourceFile, definition: Definition) -> list[list[Any]]:
     """`[owner, number, line, text]` of every assert in a function, in source order; the text in printable ASCII."""
     return [
-        [owner, number, file.span(one).line, _statement(one)]
-        for number, one in enumerate(_asserts(definition), start=1)
+        [owner.name, number, file.span(one).line, _statement(one)]
+        for number, one in enumerate(_asserts(definition), start=_first(owner))
     ]
+
+
+def _first(owner: Function) -> int:
+    """The number of a function's first assert: overloads of one name count on."""
+    before = itertools.takewhile(lambda one: one is not owner, owner.overloads)
+    return 1 + sum(len(_asserts(definition_of(one.function)[1])) for one in before)
 
 
 def _statement(node: ast.Assert) -> str:

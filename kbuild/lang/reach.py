@@ -67,7 +67,7 @@ def _visit(owner: Function, prefix: str, found: Reach) -> None:
     scope = Scope(owner.function, definition)
     found.functions.append(owner)
     found.paths.append(file.path)
-    found.asserts += asserts.rows(owner.name, file, definition)
+    found.asserts += asserts.rows(owner, file, definition)
     found.parts.append([owner.name, _options(owner), canonical(definition)])
     found.parts.append(list(_parameter_parts(owner, definition, file, found)))
     _visit_types(owner, definition, file, prefix, found)

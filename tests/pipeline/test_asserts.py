@@ -14,7 +14,7 @@ import pytest
 from kbuild import config as configuration
 from kbuild.loader import bundle as bundles
 from kbuild.loader.bundle import Bundle
-from kbuild.pipeline import BuildResult, build
+from kbuild.pipeline import BuildResult, build, emit
 from tests.helpers.building import Kbuild, project
 
 pytestmark = pytest.mark.nvrtc
@@ -146,6 +146,43 @@ def test_what_an_assert_says_enters_the_key(tmp_path: Path, edit: tuple[str, str
     result, after = built(tmp_path, asserts="true", shared=SHARED.replace(*edit))
     assert result.compiled == 2
     assert code(after) != code(before)
+
+
+OVERLOADS = """\
+import kbuild as kb
+from typing import Any
+
+@kb.func
+def half(x: int) -> int:
+    assert x % 2 == 0
+    return x // 2
+
+@kb.func
+def half(x: float) -> float:
+    assert x < 1e30
+    assert x > -1e30
+    return x * 0.5
+
+@kb.kernel
+def k(a: kb.array(dtype=Any)):
+    i = kb.tid()
+    assert i < a.shape[0]
+    a[i] = half(a[i])
+
+kb.overload(k, {"a": kb.array(dtype=int)})
+kb.overload(k, {"a": kb.array(dtype=float)})
+"""
+
+
+def test_overloads_of_one_name_count_on(tmp_path: Path) -> None:
+    config = configuration.load(project(tmp_path, OVERLOADS, table="asserts = true\n"))
+    assert config is not None
+    bundle = bundles.open(str(build(config).bundles[0].path))
+    rows = [(r["function"].partition(":")[2], r["number"], r["line"], r["kernels"]) for r in bundle.manifest["asserts"]]
+    assert rows == [("half", 1, 6, [0, 1]), ("half", 2, 11, [0, 1]), ("half", 3, 12, [0, 1]), ("k", 1, 18, [0, 1])]
+    (text,) = (text for name, text in emit(config, "cuda"))
+    for number, condition in ((1, "x % 2 == 0"), (2, "x < 1e+30"), (3, "x > -1e+30")):
+        assert f'__assertfail("{condition}", "thing.kernels:half", {number}u, "half", 1)' in text
 
 
 def test_turning_them_on_and_off_again(tmp_path: Path) -> None:
