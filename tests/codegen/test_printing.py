@@ -124,6 +124,20 @@ def test_order_of_effects(printed: Printed) -> None:
     assert printed("n: int", text, 0, dim=2) == "0 1\nend 0\n1 0\n1 1\nend 1\n"
 
 
+def test_variables_that_are_only_printed(printed: Printed) -> None:
+    """Printed outside the block that assigns them, and read by an assert alone."""
+    text = "if n > 0:\n    x = 1.5\nprint(x)\nwhile n > 0:\n    n -= 1\n    y = n\nkb.printf('%d\\n', y)"
+    assert printed("n: int", text, 2) == "1.5\n0\n"
+    assert printed("n: int", text, 0) == "0\n0\n"
+
+
+def test_a_variable_for_an_assert(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    text = HEAD.format("n: int") + "if n > 0:\n        x = 1.5\n    assert x > 1.0\n    print(n)"
+    (kernel,) = kernels.lower_text(tmp_path, text, asserts=True)
+    HostModule([kernel], tmp_path).launch(kernel.name, 1, [2])
+    assert capfd.readouterr().out == "2\n"
+
+
 def test_functions_that_print_keep_their_order(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     text = """
         @kb.func
@@ -197,6 +211,21 @@ def test_asserts_in_both_ways(tmp_path: Path, capfd: pytest.CaptureFixture[str])
         interpret(kernel, (3,), [2.0, 2])
     with pytest.raises(AssertFailed, match=r"inverse:1: the assertion `x != 0\.0: no inverse` fails"):
         interpret(kernel, (3,), [0.0, 2])
+
+
+def test_without_asserts_nothing_of_the_condition_stays(tmp_path: Path) -> None:
+    """Neither its effects nor the numbers of its temporaries."""
+    lines = [
+        "c = a[0]",
+        "assert kb.atomic_add(a, 0, 1) == 0 and kb.atomic_sub(a, 1, 1) > 3",
+        "a[2] = kb.atomic_max(a, 3, c)",
+    ]
+    sources = []
+    for chosen in (lines, [lines[0], "pass", lines[2]]):
+        text = HEAD.format("a: kb.array(dtype=int)") + "\n    ".join(chosen)
+        source = kernels.emit_kernels(kernels.lower_text(tmp_path, text)).source
+        sources.append([line for line in source.splitlines() if "case_" not in line])
+    assert sources[0] == sources[1]
 
 
 def test_without_asserts_the_code_is_that_of_a_kernel_without_them(tmp_path: Path) -> None:

@@ -185,6 +185,17 @@ def test_overloads_of_one_name_count_on(tmp_path: Path) -> None:
         assert f'__assertfail("{condition}", "thing.kernels:half", {number}u, "half", 1)' in text
 
 
+def test_the_option_enters_the_key(tmp_path: Path) -> None:
+    """Where no kernel says anything itself, the units keep their names."""
+    plain = KERNELS.replace("(asserts={own})", "")
+    _, off = built(tmp_path, kernels=plain)
+    result, on = built(tmp_path, kernels=plain, asserts="true")
+    assert result.compiled == 2
+    assert code(off).keys() == code(on).keys()
+    assert all(b"__assertfail" in cubin for cubin in code(on).values())
+    assert not any(b"__assertfail" in cubin for cubin in code(off).values())
+
+
 def test_turning_them_on_and_off_again(tmp_path: Path) -> None:
     _, before = built(tmp_path)
     built(tmp_path, asserts="true")
