@@ -42,10 +42,16 @@ def printf(ctx: Context, given: list[Operand], named: dict[str, Operand], node: 
         ctx.refuse("KB190", error.reason, node.args[0], error.help)
     conversions = formats.conversions(pieces)
     _check_count(ctx, conversions, len(given) - 1, node)
-    pairs = zip(conversions, given[1:], node.args[1:], strict=True)
+    pairs = zip(conversions, given[1:], _places(given, node)[1:], strict=True)
     arguments = tuple(_argument(ctx, number, *pair) for number, pair in enumerate(pairs, start=1))
     ctx.emit(nodes.Print(pieces, arguments, ctx.span(node)))
     return Static(NOTHING, ctx.span(node))
+
+
+def _places(given: Sequence[Operand], node: ast.Call) -> list[ast.expr]:
+    """Where each operand stands; with a star among them, which stands for several, the call."""
+    has_star = any(isinstance(argument, ast.Starred) for argument in node.args)
+    return [node] * len(given) if has_star else list(node.args)
 
 
 def _check_count(ctx: Context, conversions: Sequence[Conversion], count: int, node: ast.Call) -> None:
@@ -176,7 +182,7 @@ def print_(ctx: Context, given: list[Operand], named: dict[str, Operand], node: 
             ctx.refuse("KB130", "print in a kernel takes values, and the constant texts `sep` and `end`", node)
         ends[name] = operand.value
     line = _Line(ctx, node)
-    for position, (operand, place) in enumerate(zip(given, node.args, strict=False)):
+    for position, (operand, place) in enumerate(zip(given, _places(given, node), strict=True)):
         line.text(ends["sep"] if position else "")
         line.operand(operand, place)
     line.text(ends["end"])

@@ -92,6 +92,9 @@ def test_print_shows_composites(printed: Printed) -> None:
     assert printed("m: kb.mat22", "print(m)\nprint(m[0], m[1, 1])", [[1.0, 2.0], [3.0, 4.0]]) == "1 2\n3 4\n1 2 4\n"
     assert printed("b: bool", "print(b, not b)", True) == "True False\n"
     assert printed("n: int", "print()\nprint(n, end='')\nprint((n, n + 1), sep='')", 4) == "\n4(4, 5)\n"
+    assert printed(
+        "v: kb.vec3, n: int", "print(*v, n, sep=',')\nkb.printf('%g %g %g %d\\n', *v, n)", [1.0, 2.0, 3.0], 4
+    ) == ("1,2,3,4\n1 2 3 4\n")
     large = "print(kb.types.matrix(shape=(6, 7), dtype=int)(n))"  # more than one call of CUDA's printf takes
     assert printed("n: int", large, 3) == "3 3 3 3 3 3 3\n" * 6
 

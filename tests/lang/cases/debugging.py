@@ -70,7 +70,9 @@ def prints(a: kb.array(dtype=float), s: Holder, n: int):
     print(n, file=None)  # E: KB130 the constant texts `sep` and `end`
     print(n, sep=None)  # E: KB130 the constant texts `sep` and `end`
     print(f"n = {n}")  # E: KB111 kb.printf formats
-    print(*a.shape)  # E: KB111 no starred arguments
+    print(*a)  # E: KB111 no parts to pass one by one
+    kb.printf("%d %f\n", *a.shape)  # E: KB191 and there are 1 value(s)
+    kb.printf("%f\n", *a.shape)  # E: KB191 `%f`, prints a float, not int32
 
 
 @kb.kernel
