@@ -257,6 +257,27 @@ CODES: dict[str, Code] = {
         _kernel("for i in range(4):", "    if n == i:", "        break", "    a[i] = kb.static(i * 0.5)"),
         _kernel("for i in range(4):", "    if n > i:", "        a[i] = kb.static(i * 0.5)"),
     ),
+    "KB190": Code(
+        "a format that kb.printf does not have",
+        "The format is compiled into the kernel: a constant text with the conversions `%d %i %u %x %X %o %c %f %e "
+        "%E %g %G` and `%%`, with flags, width and precision. Length modifiers (`%lld`) may be left out.",
+        _kernel('kb.printf("%s\\n", n)'),
+        _kernel('kb.printf("n = %d\\n", n)'),
+    ),
+    "KB191": Code(
+        "values that do not fit the conversions of a format",
+        "`%d` and its kin print integers and bools of every width, `%f` and its kin floats of every width; each "
+        "conversion has a value, and there are at most 32.",
+        _kernel('kb.printf("%d\\n", a[0])'),
+        _kernel('kb.printf("%g\\n", a[0])'),
+    ),
+    "KB192": Code(
+        "something that cannot be printed",
+        "print() shows numbers, bools, vectors, matrices, structs of them and constant texts; the message of an assert "
+        "is a constant text.",
+        _kernel("print(a)"),
+        _kernel("print(a[0])"),
+    ),
     "KB201": Code(
         "a module that cannot be imported",
         "Kernel modules are imported while building, on a machine without a GPU. A package that kernels do not use can "

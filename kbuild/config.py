@@ -9,6 +9,7 @@
     mock-imports = ["torch"]                              # not installed while building, and not needed
     source = ["src"]                                      # where the packages are, if it cannot be told
     fmad = true                                           # fuse a * b + c
+    asserts = false                                       # compile the asserts in kernels
     line-info = false                                     # cubins know their Python lines
     toolchains = ["/opt/cuda-12.4"]                       # NVRTC libraries beside those that are found anyway
     selftest = true                                       # bundle results to compare with on the target
@@ -38,6 +39,7 @@ OPTIONS = (
     "mock-imports",
     "source",
     "fmad",
+    "asserts",
     "line-info",
     "toolchains",
     "selftest",
@@ -66,6 +68,7 @@ class BuildConfig:
     toolchains: tuple[Path, ...] = ()
     selftest: bool = False
     jobs: int | None = None
+    asserts: bool = False
 
 
 def load(project: Path) -> BuildConfig | None:
@@ -162,6 +165,7 @@ class _Reader:
             toolchains=self.folders("toolchains", Path.exists, "an NVRTC library or a toolkit's folder"),
             selftest=self.flag("selftest", False),
             jobs=self.jobs(),
+            asserts=self.flag("asserts", False),
         )
 
     # One kind of value each

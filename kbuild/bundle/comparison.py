@@ -49,7 +49,9 @@ def compare(one: format.Parsed, other: format.Parsed) -> list[Difference]:
     if tests[0] != tests[1]:
         differences.append(Difference("selftest", *tests))
     if before["sources"] != after["sources"]:
-        differences.append(Difference("sources", _count(before["sources"]), _count(after["sources"])))
+        differences.append(Difference("sources", *(_count(m["sources"], "files") for m in (before, after))))
+    if before.get("asserts") != after.get("asserts"):
+        differences.append(Difference("asserts", *(_count(m.get("asserts"), "asserts") for m in (before, after))))
     return differences
 
 
@@ -87,5 +89,5 @@ def _selftest(manifest: Row) -> str | None:
     return None if row is None else str(manifest["blobs"][row["blob"]]["sha256"])
 
 
-def _count(sources: list[Row] | None) -> str | None:
-    return None if sources is None else f"{len(sources)} files"
+def _count(rows: list[Row] | None, what: str) -> str | None:
+    return None if rows is None else f"{len(rows)} {what}"

@@ -36,7 +36,9 @@ def _own_expressions(stmt: Stmt) -> list[nodes.Expr]:
             return [value, target]
         case nodes.Evaluate(value):
             return [value]
-        case nodes.If(condition, _, _) | nodes.While(condition, _):
+        case nodes.Print(_, arguments):
+            return list(arguments)
+        case nodes.If(condition, _, _) | nodes.While(condition, _) | nodes.Assert(condition):
             return [condition]
         case nodes.For(_, start, stop, step, _):
             return [start, stop, step]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from kbuild.codegen import printing
 from kbuild.codegen.declarations import declared_in_place
 from kbuild.codegen.expressions import ExpressionEmitter, uses_thread
 from kbuild.codegen.helpers import INLINE
@@ -135,6 +136,10 @@ class FunctionEmitter:
                 self.line(f"while ({bare(condition)}) {{", indent, stmt)
                 self.block(body, indent + "    ")
                 self.line("}", indent)
+            case nodes.Print(pieces, arguments):
+                self.line(printing.statement(pieces, arguments, self.expressions.bare), indent, stmt)
+            case nodes.Assert():
+                self.line(printing.assertion(stmt, self.expressions.bare), indent, stmt)
             case nodes.Break():
                 self.line("break;", indent, stmt)
             case nodes.Continue():

@@ -24,7 +24,13 @@ from kbuild.ir.types import VOID, Array, Matrix, Scalar, Struct, Tuple, Type, Ve
 HEADER_PATH = "/kbuild/helpers.h"
 # Unused variables, and comparisons that are always true for an unsigned type, are no fault of a kernel.
 _QUIET = "".join(f"#pragma nv_diag_suppress {number}\n" for number in (177, 186, 550))
-SPELLINGS = frozenset(name for row in ROWS.values() for name in row.cuda.values()) | {"fmaf", "fma", "fmodf", "fmod"}
+SPELLINGS = frozenset(name for row in ROWS.values() for name in row.cuda.values()) | {
+    "fmaf",
+    "fma",
+    "fmodf",
+    "fmod",
+    "printf",
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,7 +39,7 @@ _FAMILIES: dict[str, str] = {
     "multibody helpers": "spatial_jacobian spatial_mass",
     "bit casts": "cast",
     "approximate inverses": "inverse_approx",
-    "debugging": "breakpoint expect_eq expect_near expect_neq",
+    "debugging": "breakpoint",
 }
 
 # Name → what it belongs to.

@@ -1,4 +1,4 @@
-"""Which functions change memory: their calls keep their place among the statements."""
+"""Which functions change memory, print or assert: their calls keep their place among the statements."""
 
 from __future__ import annotations
 
@@ -14,12 +14,17 @@ HasEffects = Callable[[str], bool]
 
 @cache
 def changes_memory(function: Function, has_effects: HasEffects) -> bool:
-    """The function, or one that it calls, stores to an array or has an intrinsic's effect, by the intrinsic's name."""
+    """The function, or one that it calls, stores to an array, prints, asserts, or has an intrinsic's effect, by name.
+
+    What is printed goes through memory too, and a failed assert ends what would come after it.
+    """
 
     def changes(node: nodes.Node) -> bool:
         match node:
             case nodes.Assign(target, _):
                 return isinstance(root_of(target), nodes.Index)
+            case nodes.Print() | nodes.Assert():
+                return True
             case nodes.Intrinsic(name, _):
                 return has_effects(name)
             case nodes.Call(callee, _):

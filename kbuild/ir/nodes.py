@@ -4,6 +4,7 @@
     function = Function(name, module, parameters, result, body)
     stmt     = Assign(place, expr) | Evaluate(expr) | If(expr, stmt*, stmt*) | While(expr, stmt*)
              | For(symbol, start, stop, step, stmt*) | Break | Continue | Return(expr?)
+             | Print(pieces, expr*) | Assert(expr, owner, number, text)
     place    = Read(symbol) | Index(array, expr*) | Component(place, expr*) | Member(place, field)
     expr     = Const | place | Extent(array, axis) | View(array, expr*) | ThreadIndex(axis, ndim) | Unary | Binary
              | Compare | Logical | Select(condition, expr, expr) | Convert(expr) | Fma(a, b, c) | Build(expr*)
@@ -21,6 +22,8 @@ Meaning, where the names leave a choice:
 - `Logical` and `Select` evaluate only what decides. `Compare` with NaN is false, `ne` true.
 - `For` takes start, stop, step once, before the first trip; step 0 means no trip. Its symbol is never assigned in the
   body and never read outside.
+- `Print` writes its pieces, arguments in the places of the conversions, as C's printf does (see `ir.formats`).
+- `Assert` ends the thread where its condition is false, and the launch then fails.
 - `Fma` rounds once. Nothing else is fused, and nothing is reassociated. float16 rounds after every operation.
 No class here has a subclass, and none may get one.
 """
@@ -31,6 +34,7 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from kbuild.errors import Span
+from kbuild.ir.formats import Piece
 from kbuild.ir.types import Struct, Type
 
 UNARY_OPS: Final = frozenset({"neg", "invert", "not"})
@@ -290,6 +294,26 @@ class Return:
     span: Span | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Print:
+    """A line (or part of one) on the host's stdout, written whole; an argument for every conversion, all scalars."""
+
+    pieces: tuple[Piece, ...]
+    arguments: tuple[Expr, ...]
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Assert:
+    """What must hold: the assert `number` (from 1, in source order) of the function or kernel `owner`, in words."""
+
+    condition: Expr
+    owner: str
+    number: int
+    text: str
+    span: Span | None = None
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Function:
     """A device function at fixed types. Arguments go by value, arrays as descriptors. Equality is identity."""
@@ -335,7 +359,7 @@ Expr: TypeAlias = (
     | Call
     | Intrinsic
 )
-Stmt: TypeAlias = Assign | Evaluate | If | For | While | Break | Continue | Return
+Stmt: TypeAlias = Assign | Evaluate | If | For | While | Break | Continue | Return | Print | Assert
 Node: TypeAlias = Expr | Stmt
 
 EXPRESSIONS: Final = Expr.__args__

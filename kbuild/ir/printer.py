@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kbuild.ir import nodes
+from kbuild.ir import formats, nodes
 from kbuild.ir.nodes import Expr, Function, Kernel, Stmt, Symbol
 from kbuild.ir.traverse import callees, walk
 
@@ -95,6 +95,10 @@ def _statement(stmt: Stmt, names: _Names, known: set[Symbol]) -> Iterator[str]:
             yield "continue"
         case nodes.Return(value):
             yield "return" if value is None else f"return {_expr(value, names)}"
+        case nodes.Print(pieces, arguments):
+            yield f"print({', '.join([repr(formats.text(pieces)), *(_expr(a, names) for a in arguments)])})"
+        case nodes.Assert(condition, owner, number, text):
+            yield f"assert {_expr(condition, names)}, {owner}:{number} {text!r}"
 
 
 def _expr(expr: Expr, names: _Names) -> str:

@@ -18,6 +18,7 @@ def _node_fields(name: str) -> tuple[str, ...]:
     """Names of a node class's fields that hold nodes or tuples of nodes."""
     kind = getattr(nodes, name)
     apart = {"span", "type", "symbol", "callee", "op", "field", "axis", "ndim", "index", "name"}
+    apart |= {"pieces", "owner", "number", "text"}
     if kind is nodes.Const:
         apart = apart | {"value"}
     return tuple(f.name for f in dataclasses.fields(kind) if f.name not in apart)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import NoReturn
 
 from kbuild.errors import InternalError
-from kbuild.ir import nodes
+from kbuild.ir import formats, nodes
 from kbuild.ir.effects import HasEffects, changes_memory
 from kbuild.ir.nodes import Expr, Function, Kernel, Node, Stmt, Symbol
 from kbuild.ir.printer import print_function
@@ -88,11 +88,23 @@ class _Verifier:
                 self.block(body, in_loop=True)
             case nodes.Break() | nodes.Continue():
                 self.require(in_loop, stmt, "jump outside a loop")
+            case nodes.Print():
+                self.print(stmt)
+            case nodes.Assert(condition, _, number):
+                self.condition(condition)
+                self.require(number > 0, stmt, "number of an assert")
             case nodes.Return(value):
                 found = VOID if value is None else value.type
                 self.require(found == self.function.result, stmt, f"returns {found}, not {self.function.result}")
                 if value is not None:
                     self.expr(value)
+
+    def print(self, stmt: nodes.Print) -> None:
+        conversions = formats.conversions(stmt.pieces)
+        self.require(len(conversions) == len(stmt.arguments) <= formats.MAX_ARGUMENTS, stmt, "number of arguments")
+        for conversion, argument in zip(conversions, stmt.arguments, strict=True):
+            self.require(conversion.takes(argument.type), stmt, f"{conversion.text} of {argument.type}")
+            self.expr(argument)
 
     def loop(self, stmt: nodes.For) -> None:
         self.require(is_integer(stmt.symbol.type), stmt, "loop symbol is no integer")

@@ -30,7 +30,7 @@ from kbuild.ir.types import (
     is_composite,
     is_number,
 )
-from kbuild.lang import atomics, constructors, forms, inout, operators, overloads, static
+from kbuild.lang import atomics, constructors, debugging, forms, inout, operators, overloads, static
 from kbuild.lang.context import Context
 from kbuild.lang.effects import changes_memory
 from kbuild.lang.expressions import captured_operand, outer
@@ -40,7 +40,7 @@ from kbuild.loader.identity import default_of
 from kbuild.loader.types import Function, Kernel, abi_type
 
 # Python's own functions that mean the same in a kernel.
-_PYTHON_NAMES = {abs: "abs", min: "min", max: "max", pow: "pow"}
+_PYTHON_NAMES = {abs: "abs", min: "min", max: "max", pow: "pow", print: "print"}
 
 
 def call(ctx: Context, node: ast.expr) -> Operand:
@@ -116,6 +116,8 @@ def _dispatch(ctx: Context, callee: Any, given: list[Operand], named: dict[str, 
     name = _intrinsic_name(ctx, callee, node)
     if name in constructors.FORMS:
         return constructors.FORMS[name](ctx, given, named, node)
+    if name in debugging.FORMS:
+        return debugging.FORMS[name](ctx, given, named, node)
     if name in FUNCTIONS or name in OVERLOADS:
         return _library(ctx, name, given, named, node)
     if named and name in forms.PARAMETERS:
@@ -148,8 +150,6 @@ def _intrinsic_name(ctx: Context, callee: Any, node: ast.Call) -> str:
             return name
     if isinstance(callee, Kernel):
         ctx.refuse("KB112", f"{callee.name} is a kernel; kernels call functions only", node, "make it a @kb.func")
-    if callee is print:
-        ctx.refuse("KB114", "print() is not in kbuild yet", node, "write the value into an array")
     name = getattr(callee, "__name__", "")
     if name in TABLE:
         ctx.refuse("KB112", f"{_python_name(callee)} is a Python function", node, f"write `kb.{name}(…)`")

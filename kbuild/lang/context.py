@@ -18,7 +18,7 @@ from kbuild.ir import nodes
 from kbuild.ir.nodes import Const, Expr, Function, Read, Stmt, Symbol
 from kbuild.ir.traverse import root_of, walk
 from kbuild.ir.types import BOOL, Array, Type, is_number
-from kbuild.lang.operands import Operand, Pack, Refused, Silenced, Static, Untyped, default_type, describe, fit
+from kbuild.lang.operands import NOTHING, Operand, Pack, Refused, Silenced, Static, Untyped, default_type, describe, fit
 from kbuild.lang.scope import Scope, assigned_names
 from kbuild.lang.source import SourceFile
 from kbuild.loader import types as runtime
@@ -32,6 +32,7 @@ class Program(Protocol):
     """What a context needs of the run as a whole."""
 
     report: Report
+    asserts: bool  # whether the code holds them
 
     def instance(self, function: runtime.Function, arguments: Sequence[Operand], span: Span) -> Function:
         """The function lowered at these argument types. Raises Refused or Silenced."""
@@ -152,6 +153,8 @@ class Context:
         return operand
 
     def refuse_static(self, operand: Static, node: ast.AST) -> NoReturn:
+        if operand.value is NOTHING:
+            self.refuse("KB131", "this function returns nothing, so it has no value", operand.span)
         help = "capture numbers, booleans, enum members, vectors or matrices; pass arrays as parameters"
         self.refuse("KB105", f"{describe(operand)} is no value inside a kernel", node, help)
 
@@ -276,7 +279,6 @@ STATEMENT_HELP: dict[type[ast.stmt], str] = {
     ast.Nonlocal: "write results into an array",
     ast.Delete: "variables of a kernel end with it",
     ast.Match: "write if / elif / else",
-    ast.Assert: "test the condition and write a status into an array",
 }
 EXPRESSION_NAMES = {
     "List": "lists",
@@ -300,6 +302,7 @@ EXPRESSION_HELP = {
     "Dict": "use a struct, or an array parameter",
     "ListComp": "write a `for … in range(…)` loop",
     "Lambda": "define it at module level with @kb.func",
+    "JoinedStr": 'kb.printf formats: `kb.printf("x = %f\\n", x)`',
     "NamedExpr": "assign in a statement of its own",
     "Slice": "slices are parts of vectors and matrices: `v[0:3]`",
 }

@@ -54,6 +54,8 @@ class Static:
     span: Span
 
 
+NOTHING = object()  # what a call gives that has no value
+
 Operand: TypeAlias = Expr | Untyped | Pack | Static
 
 
@@ -69,6 +71,8 @@ def describe(operand: Operand) -> str:
             return f"the number {value!r}"
         case Pack(items):
             return f"{len(items)} values"
+        case Static(value) if value is NOTHING:
+            return "nothing"
         case Static(value):
             return f"{value!r}" if value is None or isinstance(value, str) else f"the Python object {value!r:.60}"
     return str(operand.type)

@@ -29,9 +29,12 @@ from kbuild.loader import types as runtime
 _EXPRESSIONS = {**expressions.HANDLERS, ast.Call: calls.call}
 
 
-def lower_kernel(kernel: runtime.Kernel, fmad: bool, report: Report) -> Kernel | None:
-    """The typed IR of a kernel, not yet contracted; `fmad` says whether it may be. What is wrong goes to the report."""
-    program = _Program(Report(), kernel)
+def lower_kernel(kernel: runtime.Kernel, fmad: bool, report: Report, asserts: bool = False) -> Kernel | None:
+    """The typed IR of a kernel, not yet contracted; what is wrong goes to the report.
+
+    `fmad` says whether it may be contracted, `asserts` whether its asserts stay in it.
+    """
+    program = _Program(Report(), kernel, asserts)
     try:
         function = program.lower(kernel, [])
         ndim = _ndim(kernel, function, program.report)
@@ -80,6 +83,7 @@ def _ndim(kernel: runtime.Kernel, function: Function, report: Report) -> int:
 class _Program:
     report: Report
     kernel: runtime.Kernel
+    asserts: bool
     instances: dict[tuple[int, tuple[Type, ...]], Function | None] = field(default_factory=dict)
     active: list[tuple[runtime.Function, Span]] = field(default_factory=list)
     lowering: set[tuple[int, tuple[Type, ...]]] = field(default_factory=set)

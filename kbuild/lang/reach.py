@@ -20,6 +20,7 @@ from typing import Any
 
 from kbuild.errors import Diagnostic
 from kbuild.ir.types import Struct, Type, structs_in
+from kbuild.lang import asserts
 from kbuild.lang.annotations import Open, parameter_type, parameters_of
 from kbuild.lang.scope import Captured, Scope, UnresolvedName
 from kbuild.lang.source import Definition, SourceFile, definition_of
@@ -30,7 +31,10 @@ from kbuild.loader.types import Function, Kernel, abi_type
 
 @dataclass(slots=True)
 class Reach:
-    """What a kernel reaches. `plan` and `values` run in parallel; `paths` are the source files."""
+    """What a kernel reaches. `plan` and `values` run in parallel; `paths` are the source files.
+
+    `asserts` (see `asserts.rows`) are no part of the key: their lines change when a function moves.
+    """
 
     plan: list[str] = field(default_factory=list)
     values: list[Any] = field(default_factory=list)
@@ -38,6 +42,7 @@ class Reach:
     paths: list[str] = field(default_factory=list)
     functions: list[Function] = field(default_factory=list)
     structs: dict[str, Struct] = field(default_factory=dict)
+    asserts: list[list[Any]] = field(default_factory=list)
 
     def identity(self) -> str:
         """Digest of the captured values, as the loader computes it."""
@@ -62,6 +67,7 @@ def _visit(owner: Function, prefix: str, found: Reach) -> None:
     scope = Scope(owner.function, definition)
     found.functions.append(owner)
     found.paths.append(file.path)
+    found.asserts += asserts.rows(owner, file, definition)
     found.parts.append([owner.name, _options(owner), canonical(definition)])
     found.parts.append(list(_parameter_parts(owner, definition, file, found)))
     _visit_types(owner, definition, file, prefix, found)

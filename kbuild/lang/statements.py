@@ -9,7 +9,7 @@ from kbuild.ir import nodes
 from kbuild.ir.nodes import Expr, Read, Symbol
 from kbuild.ir.traverse import root_of, walk
 from kbuild.ir.types import INT32, VOID, Tuple, Type, element_of, is_integer, is_number
-from kbuild.lang import atomics, loops, operators, places, static
+from kbuild.lang import asserts, atomics, loops, operators, places, static
 from kbuild.lang.constructors import components
 from kbuild.lang.context import Context, StatementHandler
 from kbuild.lang.expressions import outer
@@ -296,7 +296,9 @@ def _values(stmt: nodes.Stmt) -> Iterator[nodes.Expr]:
                 yield from (target, value)
             case nodes.Evaluate(value):
                 yield value
-            case nodes.If(condition) | nodes.While(condition):
+            case nodes.Print(_, arguments):
+                yield from arguments
+            case nodes.If(condition) | nodes.While(condition) | nodes.Assert(condition):
                 yield condition
             case nodes.For(_, start, stop, step):
                 yield from (start, stop, step)
@@ -310,6 +312,7 @@ HANDLERS: dict[type[ast.stmt], StatementHandler] = {
     ast.Assign: assign,
     ast.AnnAssign: annotated,
     ast.AugAssign: augmented,
+    ast.Assert: asserts.assert_,
     ast.If: if_,
     ast.For: loops.for_,
     ast.While: loops.while_,

@@ -1,4 +1,4 @@
-"""`python -m kbuild.loader doctor [PACKAGE|PATH]`, `verify` and `selftest PACKAGE|PATH`: for the machine in the field.
+"""`python -m kbuild.loader doctor [PACKAGE|PATH]`, `verify`, `selftest` and `asserts PACKAGE|PATH`: for the field.
 
 Exit codes: 0 done; 1 the bundle is damaged, holds nothing for a GPU here, or a kernel fails its self-test; 2 usage, or
 no such bundle; 3 no usable driver or GPU.
@@ -46,10 +46,12 @@ def _parser() -> argparse.ArgumentParser:
     about_doctor = "the GPUs of this machine, and what each kernel of a bundle would load on them"
     about_verify = "checks every byte of a bundle, and each cubin's own tables against its manifest"
     about_selftest = "runs every kernel of a bundle on the GPUs here, against results computed while it was built"
+    about_asserts = "the asserts in a bundle's code: what the driver prints for one that fails, its line, its kernels"
     for name, command, about in (
         ("doctor", _doctor, about_doctor),
         ("verify", _verify, about_verify),
         ("selftest", _selftest, about_selftest),
+        ("asserts", _asserts, about_asserts),
     ):
         sub = commands.add_parser(name, help=about, description=about)
         sub.add_argument("bundle", metavar="PACKAGE|PATH", nargs="?" if name == "doctor" else None)
@@ -89,6 +91,15 @@ def _selftest(bundle: Bundle) -> tuple[int, dict[str, Any], list[str]]:
     except DriverError as error:
         return MACHINE, dict(answer, problem=str(error)), [str(error)]
     return (DONE if fieldtest.is_right(answer) else DAMAGED), answer, fieldtest.lines(answer)
+
+
+def _asserts(bundle: Bundle) -> tuple[int, dict[str, Any], list[str]]:
+    from . import asserts
+
+    rows = asserts.rows(bundle.manifest)
+    lines = [line for row in rows for line in asserts.describe(row)]
+    without = "%s: no asserts; build with `asserts = true` in [tool.kbuild] to have them" % bundle.label
+    return DONE, {"bundle": bundle.label, "digest": bundle.digest, "asserts": rows}, lines or [without]
 
 
 def _doctor(bundle: Bundle | None) -> tuple[int, dict[str, Any], list[str]]:

@@ -158,6 +158,15 @@ def _bit_count(x: int) -> int:
     return bin(x).count("1")
 
 
+def _printf(format: str, *values: Any) -> None:
+    """Writes to stdout; Python knows C's conversions, but for their length modifiers."""
+    import re  # for programs that print alone
+    import sys
+
+    plain = re.sub("%%|(%[-+ #0]*[0-9]*(?:[.][0-9]*)?)(?:hh?|ll?|j|z|t|L|q)", lambda m: m[1] or m[0], format)
+    sys.stdout.write(plain % values)
+
+
 _HOST: dict[str, Callable[..., Any]] = {
     "add": operator.add,
     "bit_and": operator.and_,
@@ -173,6 +182,8 @@ _HOST: dict[str, Callable[..., Any]] = {
     "neg": operator.neg,
     "nonzero": lambda x: type(x)(x != 0),
     "pos": operator.pos,
+    "print": print,
+    "printf": _printf,
     "rshift": operator.rshift,
     "select": lambda condition, otherwise, then: then if condition else otherwise,
     "smoothstep": _smoothstep,
@@ -235,7 +246,8 @@ _HOST: dict[str, Callable[..., Any]] = {
 
 _KERNEL_NAMES = """
 argmax argmin atomic_add atomic_and atomic_cas atomic_exch atomic_max atomic_min atomic_or atomic_sub atomic_xor
-closest_point_edge_edge curlnoise ddot determinant diag eig3 erfcinv erfinv fma get_diag identity inverse lower_bound
+closest_point_edge_edge curlnoise ddot determinant diag eig3 erfcinv erfinv expect_eq expect_near expect_neq
+fma get_diag identity inverse lower_bound
 noise norm_huber norm_l1 norm_l2 norm_pseudo_huber outer pnoise poisson qr3 rand_init randf randi randn randu
 sample_cdf sample_triangle sample_unit_cube sample_unit_disk sample_unit_hemisphere sample_unit_hemisphere_surface
 sample_unit_ring sample_unit_sphere sample_unit_sphere_surface sample_unit_square skew smooth_normalize svd2 svd3 tid

@@ -24,6 +24,7 @@ LIBRARIES = ("libcuda.so.1", "/usr/lib/wsl/lib/libcuda.so.1")
 NO_DRIVER = "NO_DRIVER"  # name of the error where there is no library to ask
 NO_BINARY = (209, 218, 222)  # no binary for this GPU, invalid PTX, PTX of a newer toolkit: another cubin may do
 WRONG_CONTEXT = (201, 400)
+ASSERT = 710  # an assert in a kernel failed
 
 _PTR, _OUT = c_uint64, POINTER(c_uint64)
 _SIGNATURES: dict[str, tuple[Any, ...]] = {
@@ -77,7 +78,7 @@ _REMEDIES = {
     700: "a kernel read or wrote outside its arrays; the process must restart; `compute-sanitizer python` says where",
     701: "the block is too large for the kernel's registers: launch with a smaller block_dim",
     702: "a kernel ran past the display watchdog's limit: launch less at a time",
-    710: "an assert in a kernel failed; the process must restart",
+    ASSERT: "an assert in a kernel failed: the driver has printed which on stderr; the process must restart",
     715: "the GPU met an instruction it does not know; the process must restart",
     716: "a kernel used an address that is not aligned to its type; check ptr and strides of foreign arrays",
     717: "a kernel used an address of the wrong kind; the process must restart",
@@ -120,6 +121,10 @@ class Driver:
         message = "%s%s failed: %s (%d)" % (about + ": " if about else "", call, name, code)
         message += ", %s" % text if text else ""
         remedy = _REMEDIES.get(code)
+        if code == ASSERT:
+            from . import asserts  # after the fact alone
+
+            remedy = "%s%s" % (remedy, asserts.known())
         return DriverError(message + ("\n  help: " + remedy if remedy else ""), call, code, name)
 
     def _say(self, function: str, code: int) -> str:

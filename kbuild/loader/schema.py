@@ -199,6 +199,9 @@ _INSTANCE = {"identity": _sha256, "values": [_text], "kernel": _count}
 
 _SOURCE = {"module": _dotted, "path": _path, "size": _count, "mtime_ns": _count, "sha256": _sha256}
 
+# An assert: the function it stands in, its number among those there (from 1), its line in the module's file.
+_ASSERT = {"function": _definition_name, "number": _count, "line": _count, "text": _text, "kernels": [_count]}
+
 _MANIFEST = {
     "format": _count,
     "generator": _text,
@@ -212,6 +215,7 @@ _MANIFEST = {
     "blobs": [_BLOB],
     "selftest": _Nullable({"blob": _count}),
     "sources": _Nullable([_SOURCE]),
+    "asserts": _May([_ASSERT]),
 }
 
 
@@ -233,6 +237,11 @@ def check(manifest: Any) -> None:
         used.add(manifest["selftest"]["blob"])
     _check_blobs(manifest["blobs"], used)
     _refuse_repeats("sources", [row["path"] for row in manifest["sources"] or ()])
+    for index, row in enumerate(manifest.get("asserts", ())):
+        place = "asserts[%d].kernels" % index
+        _refuse_repeats(place, row["kernels"])
+        for kernel in row["kernels"]:
+            _check_index(place, kernel, len(manifest["kernels"]), "kernels")
 
 
 def _fault(value: Any, shape: Any) -> Fault:

@@ -63,7 +63,7 @@ on_launch: Callable[[Kernel, Any], bool] | None = None  # told of launches; True
 
 declared: set[str] = set()  # modules that have declared kernels
 
-_KERNEL_OPTIONS = {"fmad": bool, "enable_backward": bool, "block_dim": int}
+_KERNEL_OPTIONS = {"fmad": bool, "asserts": bool, "enable_backward": bool, "block_dim": int}
 
 
 class Function:
@@ -140,8 +140,9 @@ class _Unresolved:
 def kernel(function: Any = None, **options: object) -> Any:
     """Declares a kernel: `@kernel` or `@kernel(fmad=False)`.
 
-    Options: `fmad` (whether `a * b + c` may be fused, default as the project says), `enable_backward`, `block_dim`
-    (threads a block unless the launch says otherwise). An unknown one raises TypeError.
+    Options: `fmad` (whether `a * b + c` may be fused) and `asserts` (whether `assert` is compiled), by default as the
+    project says; `enable_backward`, `block_dim` (threads a block unless the launch says otherwise). An unknown one
+    raises TypeError.
     """
     for name, value in options.items():
         _check_option(name, value)

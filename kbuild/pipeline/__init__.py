@@ -186,6 +186,7 @@ def _request(config: BuildConfig, selection: Selection, *, per_kernel: bool) -> 
         per_kernel,
         config.selftest,
         list(config.instances),
+        config.asserts,
     )
 
 

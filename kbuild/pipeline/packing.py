@@ -86,7 +86,26 @@ def manifest_of(
         "selftest": {"blob": blobs.add(_selftest(tests))} if tests else None,
         "sources": None,
     }
+    asserts = _asserts(scanned, parts, index_of)
+    if asserts:
+        manifest["asserts"] = asserts
     return manifest, blobs
+
+
+def _asserts(
+    scanned: Scanned, parts: Sequence[tuple[ScannedUnit, UnitCode]], index_of: dict[int, int]
+) -> list[dict[str, Any]]:
+    """The asserts in the code, and the kernels that reach each. Lines are today's, whatever came out of the cache."""
+    found: dict[tuple[Any, ...], list[int]] = {}
+    for index in (i for unit, _ in parts if unit.asserts for i in unit.kernels):
+        for row in scanned.kernels[index].asserts:
+            members = found.setdefault(tuple(row), [])
+            if index_of[index] not in members:
+                members.append(index_of[index])
+    return [
+        {"function": function, "number": number, "line": line, "text": text, "kernels": sorted(members)}
+        for (function, number, line, text), members in sorted(found.items())
+    ]
 
 
 def _selftest(tests: dict[str, Any]) -> bytes:

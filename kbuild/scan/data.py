@@ -23,12 +23,13 @@ class Request:
     per_kernel: bool
     selftest: bool = False
     instances: list[str] = field(default_factory=list)
+    asserts: bool = False
 
 
 @dataclass(frozen=True)
 class ScannedKernel:
     """One instance of a kernel, before typing. `name` is unique; `definition` is `module:qualname`; `place` has the
-    fields of the span of its `def`."""
+    fields of the span of its `def`; `asserts` are those it reaches (owner, number, line, text)."""
 
     name: str
     definition: str
@@ -39,6 +40,7 @@ class ScannedKernel:
     values: list[str]
     sources: list[str]
     place: list[Any]
+    asserts: list[list[Any]] = field(default_factory=list)
 
     @property
     def span(self) -> Span:
@@ -47,12 +49,16 @@ class ScannedKernel:
 
 @dataclass(frozen=True)
 class ScannedUnit:
-    """A translation unit, before lowering: kernels of one module by index, and the key of everything they reach."""
+    """A translation unit, before lowering: kernels of one module by index, and the key of everything they reach.
+
+    `asserts`: its code holds the asserts of its kernels.
+    """
 
     name: str
     module: str
     key: str
     kernels: list[int]
+    asserts: bool = False
 
 
 @dataclass(frozen=True)

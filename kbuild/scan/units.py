@@ -112,7 +112,9 @@ def _row(kernel: runtime.Kernel, one: Reach, name: str, digest: str) -> ScannedK
     values = identity.describe(one.values)
     file, definition = definition_of(kernel.function)
     place = list(astuple(file.span(definition)))
-    return ScannedKernel(name, kernel.name, entry, block_dim, one.plan, digest, values, sorted(set(one.paths)), place)
+    return ScannedKernel(
+        name, kernel.name, entry, block_dim, one.plan, digest, values, sorted(set(one.paths)), place, one.asserts
+    )
 
 
 def _entry(kernel: runtime.Kernel, name: str) -> str:
@@ -140,19 +142,25 @@ def cut(found: Sequence[Found], request: Request) -> list[ScannedUnit]:
 
     The split depends on names alone: a new kernel goes into one unit and moves no kernel of another.
     """
-    groups: dict[tuple[str, bool], list[int]] = {}
+    groups: dict[tuple[str, bool, bool], list[int]] = {}
     for index, one in enumerate(found):
-        groups.setdefault((one.kernel.module, _fmad(one.kernel, request)), []).append(index)
+        options = _fmad(one.kernel, request), _asserts(one.kernel, request)
+        groups.setdefault((one.kernel.module, *options), []).append(index)
     units = []
-    for (module, fmad), indices in sorted(groups.items()):
+    for (module, fmad, asserts), indices in sorted(groups.items()):
         title = module if fmad == request.fmad else f"{module}#{'fmad' if fmad else 'nofmad'}"
+        title += "" if asserts == request.asserts else f"#{'asserts' if asserts else 'noasserts'}"
         for name, members in _split(title, indices, found, request.per_kernel):
-            units.append(ScannedUnit(name, module, _unit_key([found[i] for i in members], request), members))
+            units.append(ScannedUnit(name, module, _unit_key([found[i] for i in members], request), members, asserts))
     return units
 
 
 def _fmad(kernel: runtime.Kernel, request: Request) -> bool:
     return bool(kernel.options.get("fmad", request.fmad))
+
+
+def _asserts(kernel: runtime.Kernel, request: Request) -> bool:
+    return bool(kernel.options.get("asserts", request.asserts))
 
 
 def _split(title: str, indices: list[int], found: Sequence[Found], per_kernel: bool) -> list[tuple[str, list[int]]]:
@@ -175,7 +183,12 @@ def _halved(title: str, indices: list[int], found: Sequence[Found], bit: int) ->
 
 
 def _unit_key(members: Sequence[Found], request: Request) -> str:
-    options = {"fmad": request.fmad, "lineinfo": request.lineinfo, "compiler": fingerprint()}
+    options = {
+        "fmad": request.fmad,
+        "asserts": request.asserts,
+        "lineinfo": request.lineinfo,
+        "compiler": fingerprint(),
+    }
     if request.lineinfo:
         paths = sorted({path for one in members for path in one.row.sources})
         options["lines"] = [hashlib.sha256(Path(path).read_bytes()).hexdigest() for path in paths]
@@ -200,7 +213,7 @@ def fingerprint() -> str:
 
 def lower(one: Found, request: Request, report: Report) -> nodes.Kernel | None:
     """The contracted IR of a kernel; None with diagnostics in the report."""
-    kernel = lower_kernel(one.kernel, _fmad(one.kernel, request), report)
+    kernel = lower_kernel(one.kernel, _fmad(one.kernel, request), report, _asserts(one.kernel, request))
     if kernel is None:
         return None
     return verify(contract(verify(kernel, has_effects)), has_effects)

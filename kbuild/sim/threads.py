@@ -18,7 +18,7 @@ from kbuild.ir import nodes
 from kbuild.ir.nodes import Expr, Function, Kernel, Stmt, Symbol
 from kbuild.ir.traverse import root_of
 from kbuild.ir.types import Array, Matrix, Scalar, Struct, Type, Vector, element_of, is_composite
-from kbuild.sim import numbers
+from kbuild.sim import numbers, printing
 from kbuild.sim.values import Fault, Memory, OutOfBounds, Path, copied, zero
 
 _BREAK, _CONTINUE = object(), object()
@@ -33,12 +33,20 @@ class TooLong(Fault):
     """More steps than the caller allows."""
 
 
+class AssertFailed(Fault):
+    """An assert of the kernel's does not hold."""
+
+
 @dataclass
 class Outcome:
-    """What a run has seen: `approximate` when a result is only near on other devices, `steps` statements executed."""
+    """What a run has seen: `approximate` when a result is only near on other devices, `steps` statements executed.
+
+    `printed` is what kernels have printed, in the order of threads; a GPU promises order within a thread only.
+    """
 
     approximate: bool = False
     steps: int = 0
+    printed: bytearray = field(default_factory=bytearray)
 
 
 def run(kernel: Kernel, dim: tuple[int, ...], arguments: list[Any], max_steps: int = 10_000_000) -> Outcome:
@@ -103,6 +111,11 @@ class _Machine:
                     if isinstance(left, _Returned):
                         return left
                     self.statement(nodes.Evaluate(nodes.Const(True, condition.type), stmt.span), frame)
+            case nodes.Print(pieces, arguments):
+                self.outcome.printed += printing.formatted(pieces, [(self.value(a, frame), a.type) for a in arguments])
+            case nodes.Assert(condition, owner, number, text):
+                if not self.value(condition, frame):
+                    raise AssertFailed(f"{owner}:{number}: the assertion `{text}` fails")
             case nodes.Break():
                 return _BREAK
             case nodes.Continue():

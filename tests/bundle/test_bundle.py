@@ -329,6 +329,12 @@ def test_a_bundle_differs_from_itself_in_nothing(golden: format.Parsed) -> None:
         (lambda m: m["cubins"][1].update(unit="other"), "cubin sm_90 other cubin: only in the second"),
         (lambda m: m["kernels"][0].update(block_dim=64), "kernel robosim.kernels:integrate block_dim: 256 → 64"),
         (
+            lambda m: m.update(
+                asserts=[{"function": "a:f", "number": 1, "line": 1, "text": "assert x", "kernels": [0]}]
+            ),
+            "asserts: only in the second (1 asserts)",
+        ),
+        (
             lambda m: m.update(sources=[{"module": "a", "path": "a.py", "size": 1, "mtime_ns": 1, "sha256": "0" * 64}]),
             "sources: only in the second (1 files)",
         ),

@@ -83,7 +83,7 @@ def _slots(tree: ast.AST) -> list[tuple[ast.AST, str, int | None, ast.expr]]:
     for node in (n for f in _functions(tree) for s in f.body for n in ast.walk(s)):
         for name, value in ast.iter_fields(node):
             for position, item in enumerate(value) if isinstance(value, list) else [(None, value)]:
-                if isinstance(item, ast.expr):
+                if isinstance(item, ast.expr) and not isinstance(item, ast.Slice):
                     found.append((node, name, position, item))
     return found
 
@@ -127,6 +127,8 @@ _ODD = (
     "min(1, 2)",
     "int(a)",
     "kb.mat22(1.0) @ kb.vec2()",
+    "print(a)",
+    "kb.printf('%d', a)",
 )
 
 

@@ -291,6 +291,7 @@ def at(*path: Any) -> Callable[[Any], Callable[[Any], None]]:
 
 
 PARAMETER = ("kernels", 0, "parameters")
+ASSERT = {"function": "robosim.kernels:integrate", "number": 1, "line": 3, "text": "assert a", "kernels": [0, 1]}
 FORGERIES: list[tuple[Callable[[Any], Any], str]] = [
     (at("extra")(1), r"manifest has the unknown key 'extra'"),
     (at("kernels", 0, "extra")(1), r"manifest\.kernels\[0\] has the unknown key 'extra'"),
@@ -376,6 +377,12 @@ FORGERIES: list[tuple[Callable[[Any], Any], str]] = [
     (at("sources")([{"module": "a"}]), r"sources\[0\] lacks 'path'"),
     (at("sources")([{"module": "a", "path": "a\0", "size": 1, "mtime_ns": 1, "sha256": "0" * 64}]), "wants a path"),
     (at("sources")([{"module": "a", "path": "\ud800", "size": 1, "mtime_ns": 1, "sha256": "0" * 64}]), "wants a path"),
+    (at("asserts")([{"function": "a:b"}]), r"asserts\[0\] lacks 'number'"),
+    (at("asserts")(None), r"asserts is None, but wants a list"),
+    (at("asserts")([{**ASSERT, "text": "a\x1b[2J"}]), r"asserts\[0\]\.text is .*, but wants a printable text"),
+    (at("asserts")([{**ASSERT, "function": "f"}]), r"asserts\[0\]\.function is 'f', but wants module:qualname"),
+    (at("asserts")([{**ASSERT, "kernels": [0, 2]}]), r"asserts\[0\]\.kernels is 2, but there are 2 kernels"),
+    (at("asserts")([{**ASSERT, "kernels": [1, 1]}]), r"asserts\[0\]\.kernels\[1\] repeats 1"),
     (
         at("sources")([{"module": "a", "path": "a.py", "size": 1, "mtime_ns": 1, "sha256": "0" * 64}] * 2),
         r"sources\[1\] repeats 'a\.py'",
@@ -386,6 +393,11 @@ FORGERIES: list[tuple[Callable[[Any], Any], str]] = [
 @pytest.mark.parametrize(("change", "wanted"), FORGERIES, ids=[wanted[:40] for _, wanted in FORGERIES])
 def test_forgeries(change: Callable[[Any], Any], wanted: str) -> None:
     refused(bundles.forge(change), wanted)
+
+
+def test_asserts_may_be_there() -> None:
+    assert format.parse(bundles.forge(at("asserts")([ASSERT]))).manifest["asserts"] == [ASSERT]
+    assert "asserts" not in format.parse(bundles.bundle()).manifest
 
 
 def test_options_may_be_lists_of_texts() -> None:

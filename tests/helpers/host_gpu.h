@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #define __device__
@@ -96,6 +97,13 @@ template <class T> static inline T atomicXor(T *p, T v) { return host_swap(p, (T
 
 static inline float rsqrtf(float x) { return 1.0f / sqrtf(x); }
 static inline double rsqrt(double x) { return 1.0 / sqrt(x); }
+
+// A failed assert ends its thread; the runner goes on with the next.
+struct host_assert {};
+static inline void __assertfail(const char *message, const char *file, unsigned int line, const char *function, size_t) {
+    printf("%s:%u: %s: Assertion `%s` failed.\n", file, line, function, message);
+    throw host_assert();
+}
 
 // Macros of the host's headers that CUDA does not have.
 #undef INFINITY

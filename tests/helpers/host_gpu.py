@@ -108,7 +108,9 @@ struct block_{entry} {{
     ::memcpy(&block, data, {row["size"]});
     ::blockDim.x = threads;
     for (::blockIdx.x = 0; ::blockIdx.x < blocks; ++::blockIdx.x)
-        for (::threadIdx.x = 0; ::threadIdx.x < threads; ++::threadIdx.x) {entry}({values});
+        for (::threadIdx.x = 0; ::threadIdx.x < threads; ++::threadIdx.x)
+            try {{ {entry}({values}); }} catch (const host_assert &) {{}}
+    ::fflush(stdout);
 }}
 """
 

@@ -59,22 +59,24 @@ def write(folder: Path, text: str) -> Path:
     return path
 
 
-def request(*, fmad: bool = True) -> Request:
+def request(*, fmad: bool = True, asserts: bool = False) -> Request:
     """What a scan is asked for, as far as lowering looks at it."""
-    return Request([], [], [], fmad, False, False)
+    return Request([], [], [], fmad, False, False, asserts=asserts)
 
 
-def diagnose(kernels: Sequence[runtime.Kernel], *, fmad: bool = True) -> tuple[list[nodes.Kernel], list[Diagnostic]]:
+def diagnose(
+    kernels: Sequence[runtime.Kernel], *, fmad: bool = True, asserts: bool = False
+) -> tuple[list[nodes.Kernel], list[Diagnostic]]:
     """The contracted, verified IR of the kernels that are right, and what is wrong with the others."""
     report = Report()
-    lowered = [lower(one, request(fmad=fmad), report) for one in find(kernels, report)]
+    lowered = [lower(one, request(fmad=fmad, asserts=asserts), report) for one in find(kernels, report)]
     return [kernel for kernel in lowered if kernel is not None], report.diagnostics
 
 
-def lower_text(folder: Path, text: str, *, fmad: bool = True) -> list[nodes.Kernel]:
+def lower_text(folder: Path, text: str, *, fmad: bool = True, asserts: bool = False) -> list[nodes.Kernel]:
     """The IR of the kernels in a text. Raises CompileError with what is wrong in it."""
     _, kernels = load(write(folder, text))
-    lowered, diagnostics = diagnose(kernels, fmad=fmad)
+    lowered, diagnostics = diagnose(kernels, fmad=fmad, asserts=asserts)
     if diagnostics:
         raise CompileError(diagnostics)
     return lowered

@@ -7,6 +7,7 @@ import pytest
 from kbuild.errors import InternalError, Span
 from kbuild.intrinsics.table import has_effects
 from kbuild.ir import nodes
+from kbuild.ir.formats import Conversion
 from kbuild.ir.nodes import Assign, Binary, Call, Const, Evaluate, Expr, Index, Intrinsic, Read, Return, Stmt, Symbol
 from kbuild.ir.types import (
     BOOL,
@@ -102,6 +103,12 @@ def test_legal(name: str) -> None:
 
 
 LOOP = Symbol("i", INT32)
+DECIMAL = Conversion("", None, None, "d")
+PRINTS = nodes.Function("prints", "m", (), FLOAT32, (nodes.Print(("x",), ()), Return(number(1.0, FLOAT32))))
+ASSERTS = nodes.Function(
+    "asserts", "m", (), FLOAT32, (nodes.Assert(Const(True, BOOL), "m:f", 1, "t"), Return(number(1.0, FLOAT32)))
+)
+
 ILLEGAL: dict[str, tuple[Stmt, str]] = {
     "assign another type": (Assign(ELEMENT, D), "assigns float64 to float32"),
     "assign to a value": (Assign(add(X, X, FLOAT32), X), "not a place"),
@@ -190,6 +197,18 @@ ILLEGAL: dict[str, tuple[Stmt, str]] = {
     "item of another type": (assigned(nodes.Item(nodes.Build((X, N), PAIR), 1, FLOAT32)), "item"),
     "arguments": (assigned(Call(PURE, (D,), FLOAT32)), "arguments"),
     "result": (assigned(Call(PURE, (X,), INT32)), "result"),
+    "values to print": (nodes.Print((DECIMAL, "x"), (N, N)), "number of arguments"),
+    "too many values to print": (nodes.Print((DECIMAL,) * 33, (N,) * 33), "number of arguments"),
+    "a float as an integer to print": (nodes.Print((DECIMAL,), (X,)), "%d of float32"),
+    "a vector to print": (nodes.Print((DECIMAL,), (V,)), "%d of vec3[float32]"),
+    "effect in what is printed": (
+        nodes.Print((Conversion("", None, None, "g"),), (Intrinsic("atomic_add", (ELEMENT, X), FLOAT32),)),
+        "effect inside",
+    ),
+    "call that prints inside an expression": (assigned(add(X, Call(PRINTS, (), FLOAT32), FLOAT32)), "effect inside"),
+    "call that asserts inside an expression": (assigned(add(X, Call(ASSERTS, (), FLOAT32), FLOAT32)), "effect inside"),
+    "assert of a number": (nodes.Assert(N, "m:k", 1, "n"), "condition is not bool"),
+    "assert without a number": (nodes.Assert(T, "m:k", 0, "t"), "number of an assert"),
     "atomic on a value": (Evaluate(Intrinsic("atomic_add", (X, X), FLOAT32)), "atomic on no element of an array"),
 }
 

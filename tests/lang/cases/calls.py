@@ -55,11 +55,6 @@ def calls_kernel(a: kb.array(dtype=float)):
 
 
 @kb.kernel
-def prints(a: kb.array(dtype=float)):
-    print(a[0])  # E: KB114 write the value into an array
-
-
-@kb.kernel
 def methods(a: kb.array(dtype=float), v: kb.vec3):
     a.fill(0.0)  # E: KB111 kernels have no methods
     a[0] = v.length()  # E: KB111 kernels have no methods

@@ -78,11 +78,6 @@ def deletes(a: kb.array(dtype=float)):
 
 
 @kb.kernel
-def asserts(a: kb.array(dtype=float)):
-    assert a[0] > 0.0  # E: KB110 test the condition
-
-
-@kb.kernel
 def matches(a: kb.array(dtype=int)):
     match a[0]:  # E: KB110 write if / elif / else
         case 1:
