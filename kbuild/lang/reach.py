@@ -99,16 +99,26 @@ def _visit_value(captured: Captured, prefix: str, found: Reach) -> None:
     value = captured.value
     if isinstance(value, Function):
         _capture(captured, prefix, found)
-        for number, one in enumerate(value.overloads):
-            if one not in found.functions:
-                mark = f"#{number}" if len(value.overloads) > 1 else ""
-                _visit(one, f"{prefix}{captured.path}{mark}/", found)
+        _visit_part(captured, prefix, found)
     elif isinstance(value, FunctionType):
         _note_host_function(value, found)
         if captured.path is not None and captured.path.startswith("closure:"):
             _capture(captured, prefix, found)
     elif captured.path is not None:
         _capture(captured, prefix, found)
+        _visit_part(captured, prefix, found)
+
+
+def _visit_part(captured: Captured, prefix: str, found: Reach) -> None:
+    """The code of functions: of a captured one, or of those inside a captured tuple, list or dictionary."""
+    value = captured.value
+    for number, one in enumerate(value.overloads if isinstance(value, Function) else ()):
+        if one not in found.functions:
+            mark = f"#{number}" if len(value.overloads) > 1 else ""
+            _visit(one, f"{prefix}{captured.path}{mark}/", found)
+    for number, inner in enumerate(identity.parts(value)):
+        if isinstance(inner, (Function, tuple, list, dict)):
+            _visit_part(Captured(inner, f"{captured.path}@{number}"), prefix, found)
 
 
 def _note_host_function(function: FunctionType, found: Reach) -> None:

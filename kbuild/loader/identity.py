@@ -2,8 +2,9 @@
 
 A capture plan is the ordered list of paths on which the code of a kernel depends. A path starts at the kernel's Python
 function; a segment is `global:NAME`, `closure:NAME` or `default:NAME`, followed by attributes, and `/` steps into the
-kernel function found there; `#1` chooses one of its overloads. `type:NAME` is the type of a parameter: the one that an
-overload of a generic kernel is bound to, or what a factory has put into the annotation.
+kernel function found there; `#1` chooses one of its overloads, `@2` the third thing in a tuple, list or dictionary.
+`type:NAME` is the type of a parameter: the one that an overload of a generic kernel is bound to, or what a factory has
+put into the annotation.
 
     global:GRAVITY    closure:block    default:scale    global:cfg.FLAG    global:helper/global:EPSILON
     type:values       closure:op#1/global:EPSILON
@@ -90,6 +91,7 @@ def _follow(function: Any, path: str) -> Any:
             if function is None:
                 raise CaptureError("%s: no kernel function at step %d, but %r" % (path, depth, value))
         segment, _, number = segment.partition("#")
+        segment, *numbers = segment.split("@")
         kind, _, names = segment.partition(":")
         name, *attributes = names.split(".")
         value = _start(function, kind, name, path)
@@ -98,7 +100,19 @@ def _follow(function: Any, path: str) -> Any:
                 value = getattr(value, attribute)
             except AttributeError:
                 raise CaptureError("%s: %r has no attribute %r" % (path, value, attribute)) from None
+        for position in numbers:
+            inside = parts(value)
+            if not position.isdigit() or int(position) >= len(inside):
+                raise CaptureError("%s: %r has no part %s" % (path, value, position))
+            value = inside[int(position)]
     return value
+
+
+def parts(value: Any) -> list[Any]:
+    """What a captured tuple, list or dictionary holds, in order; nothing for other values."""
+    if type(value) is dict:
+        return list(value.values())
+    return list(value) if type(value) in (tuple, list) else []
 
 
 def _function_in(value: Any, number: str) -> Any:

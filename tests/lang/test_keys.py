@@ -305,3 +305,50 @@ def test_the_plan_names_every_file(tmp_path: Path) -> None:
 
 def _module(folder: Path, text: str) -> ModuleType:
     return kernels.load(kernels.write(folder, text))[0]
+
+
+TABLES = """\
+import kbuild as kb
+
+FACTOR = 2.0
+
+
+@kb.func
+def double(x: float):
+    return x * FACTOR
+
+
+@kb.func
+def half(x: float):
+    return x * 0.5
+
+
+OPS = {"double": double, "others": (half, [double])}
+PAIR = (half, double)
+
+
+def make(choice):
+    @kb.kernel
+    def kernel(a: kb.array(dtype=float)):
+        a[0] = kb.static(OPS["double"])(a[0]) + kb.static(choice[1])(a[1])
+
+    return kernel
+
+
+kernel = make(PAIR)
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "after"), [("x * FACTOR", "x + FACTOR"), ("x * 0.5", "x * 0.25"), ("FACTOR = 2.0", "FACTOR = 3.0")]
+)
+def test_functions_inside_captured_tables(tmp_path: Path, before: str, after: str) -> None:
+    """What a tuple or a dictionary holds is reached like any other function."""
+    kernel = kernels.load(kernels.write(tmp_path, TABLES), "tables")[1][0]
+    again = kernels.load(kernels.write(tmp_path, TABLES), "tables")[1][0]
+    changed = kernels.load(kernels.write(tmp_path, TABLES.replace(before, after)), "tables")[1][0]
+    first, second = reach(kernel), reach(changed)
+    assert first.key() == reach(again).key()
+    assert first.key() != second.key()
+    assert {"global:OPS@0/global:FACTOR", "closure:choice"} <= set(first.plan)
+    assert identity(kernel.function, first.plan) == first.identity()
