@@ -30,6 +30,11 @@ class Builtin:
     def __repr__(self) -> str:
         return "<kbuild function %s>" % self.name
 
+    @property
+    def is_on_host(self) -> bool:
+        """It computes outside kernels too."""
+        return self._host is not None
+
     def __call__(self, *arguments: Any, **named: Any) -> Any:
         if self._host is None:
             raise TypeError("kb.%s works inside kernels only" % self.name)
