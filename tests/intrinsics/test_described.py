@@ -17,7 +17,7 @@ from kbuild.intrinsics.table import ROWS, SPECIAL_FORMS
 from kbuild.loader.builtins import TABLE
 from kbuild.nvrtc import Cache, Compiled, Job, choose, compile_jobs, discover, text_key
 from tests.helpers import kernels
-from tests.helpers.signatures import concrete
+from tools.signatures import concrete
 
 # Their arguments are not plain values: each has a kernel of its own below.
 APART = {

@@ -114,7 +114,27 @@ def failures(cuda: FakeCuda) -> None:
         check(try_all(cuda, name, (400,), [(False, False), (True, True)]), name)
 
 
+def library() -> None:
+    """The functions of the kernel language on the host: imported at their first call, and the same on every Python."""
+    from kbuild.loader import builtins as kb
+
+    check(kb.normalize(values.vec3(0.0, 3.0, 4.0)) == (0.0, values.float32(0.6), values.float32(0.8)), "normalize")
+    rare = {"kbuild.loader.host_" + name for name in ("calls", "library", "math", "random")}
+    check(not rare & set(sys.modules), "nobody has called them yet")
+    state = kb.rand_init(42)
+    check(kb.randf(state) == 0.6485052108764648, "randf")
+    check(
+        tuple(kb.sample_unit_sphere(state)) == (-0.22041606903076172, -0.4225303530693054, -0.8205028772354126),
+        "sphere",
+    )
+    check(kb.noise(state, values.vec3(0.3, 0.2, 0.1)) == -0.23011894524097443, "noise")
+    check(kb.inverse(values.mat22d(2.0, 0.0, 0.0, 4.0)) == ((0.5, 0.0), (0.0, 0.25)), "inverse")
+    check(kb.fma(1e-30, 1e30, -1.0) == 1.0322104544624199e-16, "fma")
+    check(rare <= set(sys.modules), "now they are there")
+
+
 def main() -> None:
+    library()
     check(not early, "`import kbuild.loader` loads %s" % early)
     check(not late, "the loader loads %s" % late)
     check(loader.Bundle is bundles.Bundle and callable(resolve.launch) and finder.BUNDLE_NAME, "names")
