@@ -5,7 +5,8 @@ building; these types are a little wider: all numbers of one kind (`float16`, `f
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, Generic, TypeAlias, overload
+from typing import Any, Generic, TypeAlias
+from typing import overload as _overload
 
 from typing_extensions import ParamSpec, Self, TypeVar
 
@@ -42,6 +43,7 @@ class Function(Generic[_P, _R]):
     module: str
     qualname: str
     name: str
+    overloads: tuple[Function[..., Any], ...]
     __name__: str
     def __init__(self, function: Callable[_P, _R]) -> None: ...
     def __call__(self, *args: _P.args, **kwargs: _P.kwargs) -> _R: ...
@@ -50,6 +52,8 @@ class Kernel(Function[..., None]):
     """A kernel: `kb.launch(kernel, dim, inputs=[…])`."""
 
     options: dict[str, object]
+    bound: dict[str, Any]
+    generic: Kernel | None
     target: Any
     def __init__(self, function: Callable[..., None], options: dict[str, object] | None = None) -> None: ...
     def launch(
@@ -62,20 +66,26 @@ class Kernel(Function[..., None]):
     ) -> None:
         """Launches over `dim` threads; `args` in the order of the parameters. See `kb.launch`."""
 
-@overload
+@_overload
 def kernel(function: Callable[..., None]) -> Kernel:
     """Declares a kernel: `@kernel` or `@kernel(fmad=False)`."""
 
-@overload
+@_overload
 def kernel(
     *, fmad: bool = ..., enable_backward: bool = ..., block_dim: int = ...
 ) -> Callable[[Callable[..., None]], Kernel]: ...
-@overload
+@_overload
 def func(function: Callable[_P, _R]) -> Function[_P, _R]:
     """Declares a function that kernels call. On the host it stays callable."""
 
-@overload
+@_overload
 def func() -> Callable[[Callable[_P, _R]], Function[_P, _R]]: ...
+@_overload
+def overload(kernel: Kernel, types: Any) -> Kernel:
+    """An instance of a generic kernel: `overload(scale, {"x": kb.array(dtype=float)})`, or a list of all types."""
+
+@_overload
+def overload(kernel: Callable[..., None]) -> Kernel: ...
 def struct(cls: type[_T]) -> type[_T]:
     """Makes a class of annotated fields a record that kernels take; its fields are zero until set."""
 
@@ -89,7 +99,7 @@ class array(Generic[_T]):
     strides: tuple[int, ...]
     dtype: Any
     device: Device
-    @overload
+    @_overload
     def __init__(
         self,
         data: Any = None,
@@ -102,7 +112,7 @@ class array(Generic[_T]):
         owner: Any = None,
         ndim: int | None = None,
     ) -> None: ...
-    @overload
+    @_overload
     def __init__(
         self: array[Any],
         data: Any,
@@ -160,62 +170,62 @@ class array1d(array[_T]):
 class array2d(array[_T]):
     """`array` with two dimensions."""
 
-    @overload  # type: ignore[override]
+    @_overload  # type: ignore[override]
     def __getitem__(self, index: int) -> array[_T]: ...
-    @overload
+    @_overload
     def __getitem__(self, index: tuple[int, int]) -> _T: ...
 
 class array3d(array[_T]):
     """`array` with three dimensions."""
 
-    @overload  # type: ignore[override]
+    @_overload  # type: ignore[override]
     def __getitem__(self, index: int) -> array2d[_T]: ...
-    @overload
+    @_overload
     def __getitem__(self, index: tuple[int, int]) -> array[_T]: ...
-    @overload
+    @_overload
     def __getitem__(self, index: tuple[int, int, int]) -> _T: ...
 
 class array4d(array[_T]):
     """`array` with four dimensions."""
 
-    @overload  # type: ignore[override]
+    @_overload  # type: ignore[override]
     def __getitem__(self, index: int) -> array3d[_T]: ...
-    @overload
+    @_overload
     def __getitem__(self, index: tuple[int, int]) -> array2d[_T]: ...
-    @overload
+    @_overload
     def __getitem__(self, index: tuple[int, int, int]) -> array[_T]: ...
-    @overload
+    @_overload
     def __getitem__(self, index: tuple[int, int, int, int]) -> _T: ...
 
-@overload
+@_overload
 def empty(shape: int | Sequence[int], dtype: type[_T], device: Any = None) -> array[_T]:
     """An array of undefined content."""
 
-@overload
+@_overload
 def empty(shape: int | Sequence[int], *, device: Any = None) -> array[float]: ...
-@overload
+@_overload
 def zeros(shape: int | Sequence[int], dtype: type[_T], device: Any = None) -> array[_T]:
     """An array of zeros (every byte zero)."""
 
-@overload
+@_overload
 def zeros(shape: int | Sequence[int], *, device: Any = None) -> array[float]: ...
-@overload
+@_overload
 def ones(shape: int | Sequence[int], dtype: type[_T], device: Any = None) -> array[_T]:
     """An array of ones; vectors and matrices have ones in every component."""
 
-@overload
+@_overload
 def ones(shape: int | Sequence[int], *, device: Any = None) -> array[float]: ...
-@overload
+@_overload
 def full(shape: int | Sequence[int], value: Any, dtype: type[_T], device: Any = None) -> array[_T]:
     """An array with `value` in every element; dtype as the value's, unless given."""
 
-@overload
+@_overload
 def full(shape: int | Sequence[int], value: _T, *, device: Any = None) -> array[_T]: ...
-@overload
+@_overload
 def asarray(data: Any, dtype: type[_T]) -> array[_T]:
     """An array over the device memory of another library's array, kept alive, not copied."""
 
-@overload
+@_overload
 def asarray(data: Any) -> array[Any]: ...
 def copy(dest: Any, src: Any) -> None:
     """Copies `src` (an array on the same or another GPU, or host data) into the array `dest` of the same shape."""
@@ -228,16 +238,16 @@ def to_host(data: Any) -> Any:
 class _Vec(Generic[_N]):
     def __len__(self) -> int: ...
     def __iter__(self) -> Iterator[_N]: ...
-    @overload
+    @_overload
     def __getitem__(self, index: int) -> _N: ...
-    @overload
+    @_overload
     def __getitem__(self, index: slice) -> Any: ...
     def __setitem__(self, index: int | slice, value: Any) -> None: ...
     def __add__(self, other: Self) -> Self: ...
     def __sub__(self, other: Self) -> Self: ...
-    @overload
+    @_overload
     def __mul__(self, other: _N) -> Self: ...
-    @overload
+    @_overload
     def __mul__(self, other: _Mat[Any, _N]) -> Any: ...
     def __rmul__(self, other: _N) -> Self: ...
     def __matmul__(self, other: _Mat[Any, _N]) -> Any: ...
@@ -248,39 +258,39 @@ class _Vec(Generic[_N]):
 class _Vec3(_Vec[_N]): ...
 
 class _Quat(_Vec[float]):
-    @overload  # type: ignore[override]
+    @_overload  # type: ignore[override]
     def __mul__(self, other: float) -> Self: ...
-    @overload
+    @_overload
     def __mul__(self, other: Self) -> Self: ...
 
 class _Transform(_Vec[float]):
-    @overload  # type: ignore[override]
+    @_overload  # type: ignore[override]
     def __mul__(self, other: float) -> Self: ...
-    @overload
+    @_overload
     def __mul__(self, other: Self) -> Self: ...
 
 class _Mat(Generic[_Row, _N]):
     def __len__(self) -> int: ...
     def __iter__(self) -> Iterator[_Row]: ...
-    @overload
+    @_overload
     def __getitem__(self, index: int) -> _Row: ...
-    @overload
+    @_overload
     def __getitem__(self, index: tuple[int, int]) -> _N: ...
-    @overload
+    @_overload
     def __getitem__(self, index: slice | tuple[int | slice, int | slice]) -> Any: ...
     def __setitem__(self, index: Any, value: Any) -> None: ...
     def __add__(self, other: Self) -> Self: ...
     def __sub__(self, other: Self) -> Self: ...
-    @overload
+    @_overload
     def __mul__(self, other: _N) -> Self: ...
-    @overload
+    @_overload
     def __mul__(self, other: _Row) -> _Row: ...
-    @overload
+    @_overload
     def __mul__(self, other: Self) -> Self: ...
     def __rmul__(self, other: _N) -> Self: ...
-    @overload
+    @_overload
     def __matmul__(self, other: _Row) -> _Row: ...
-    @overload
+    @_overload
     def __matmul__(self, other: Self) -> Self: ...
     def __truediv__(self, other: _N) -> Self: ...
     def __neg__(self) -> Self: ...
@@ -304,26 +314,26 @@ float64: TypeAlias = float
 class vec2(_Vec[float]):
     x: float
     y: float
-    @overload
+    @_overload
     def __init__(self) -> None: ...
-    @overload
+    @_overload
     def __init__(self, value: float, /) -> None: ...
-    @overload
+    @_overload
     def __init__(self, x: float, y: float, /) -> None: ...
-    @overload
+    @_overload
     def __init__(self, values: Iterable[float], /) -> None: ...
 
 
 class vec2h(_Vec[float]):
     x: float
     y: float
-    @overload
+    @_overload
     def __init__(self) -> None: ...
-    @overload
+    @_overload
     def __init__(self, value: float, /) -> None: ...
-    @overload
+    @_overload
     def __init__(self, x: float, y: float, /) -> None: ...
-    @overload
+    @_overload
     def __init__(self, values: Iterable[float], /) -> None: ...
 
 vec2f = vec2
@@ -331,117 +341,117 @@ vec2f = vec2
 class vec2d(_Vec[float]):
     x: float
     y: float
-    @overload
+    @_overload
     def __init__(self) -> None: ...
-    @overload
+    @_overload
     def __init__(self, value: float, /) -> None: ...
-    @overload
+    @_overload
     def __init__(self, x: float, y: float, /) -> None: ...
-    @overload
+    @_overload
     def __init__(self, values: Iterable[float], /) -> None: ...
 
 
 class vec2b(_Vec[int]):
     x: int
     y: int
-    @overload
+    @_overload
     def __init__(self) -> None: ...
-    @overload
+    @_overload
     def __init__(self, value: int, /) -> None: ...
-    @overload
+    @_overload
     def __init__(self, x: int, y: int, /) -> None: ...
-    @overload
+    @_overload
     def __init__(self, values: Iterable[int], /) -> None: ...
 
 
 class vec2ub(_Vec[int]):
     x: int
     y: int
-    @overload
+    @_overload
     def __init__(self) -> None: ...
-    @overload
+    @_overload
     def __init__(self, value: int, /) -> None: ...
-    @overload
+    @_overload
     def __init__(self, x: int, y: int, /) -> None: ...
-    @overload
+    @_overload
     def __init__(self, values: Iterable[int], /) -> None: ...
 
 
 class vec2s(_Vec[int]):
     x: int
     y: int
-    @overload
+    @_overload
     def __init__(self) -> None: ...
-    @overload
+    @_overload
     def __init__(self, value: int, /) -> None: ...
-    @overload
+    @_overload
     def __init__(self, x: int, y: int, /) -> None: ...
-    @overload
+    @_overload
     def __init__(self, values: Iterable[int], /) -> None: ...
 
 
 class vec2us(_Vec[int]):
     x: int
     y: int
-    @overload
+    @_overload
     def __init__(self) -> None: ...
-    @overload
+    @_overload
     def __init__(self, value: int, /) -> None: ...
-    @overload
+    @_overload
     def __init__(self, x: int, y: int, /) -> None: ...
-    @overload
+    @_overload
     def __init__(self, values: Iterable[int], /) -> None: ...
 
 
 class vec2i(_Vec[int]):
     x: int
     y: int
-    @overload
+    @_overload
     def __init__(self) -> None: ...
-    @overload
+    @_overload
     def __init__(self, value: int, /) -> None: ...
-    @overload
+    @_overload
     def __init__(self, x: int, y: int, /) -> None: ...
-    @overload
+    @_overload
     def __init__(self, values: Iterable[int], /) -> None: ...
 
 
 class vec2ui(_Vec[int]):
     x: int
     y: int
-    @overload
+    @_overload
     def __init__(self) -> None: ...
-    @overload
+    @_overload
     def __init__(self, value: int, /) -> None: ...
-    @overload
+    @_overload
     def __init__(self, x: int, y: int, /) -> None: ...
-    @overload
+    @_overload
     def __init__(self, values: Iterable[int], /) -> None: ...
 
 
 class vec2l(_Vec[int]):
     x: int
     y: int
-    @overload
+    @_overload
     def __init__(self) -> None: ...
-    @overload
+    @_overload
     def __init__(self, value: int, /) -> None: ...
-    @overload
+    @_overload
     def __init__(self, x: int, y: int, /) -> None: ...
-    @overload
+    @_overload
     def __init__(self, values: Iterable[int], /) -> None: ...
 
 
 class vec2ul(_Vec[int]):
     x: int
     y: int
-    @overload
+    @_overload
     def __init__(self) -> None: ...
-    @overload
+    @_overload
     def __init__(self, value: int, /) -> None: ...
-    @overload
+    @_overload
     def __init__(self, x: int, y: int, /) -> None: ...
-    @overload
+    @_overload
     def __init__(self, values: Iterable[int], /) -> None: ...
 
 
@@ -449,13 +459,13 @@ class vec3(_Vec3[float]):
     x: float
     y: float
     z: float
-    @overload
+    @_overload
     def __init__(self) -> None: ...
-    @overload
+    @_overload
     def __init__(self, value: float, /) -> None: ...
-    @overload
+    @_overload
     def __init__(self, x: float, y: float, z: float, /) -> None: ...
-    @overload
+    @_overload
     def __init__(self, values: Iterable[float], /) -> None: ...
 
 
@@ -463,13 +473,13 @@ class vec3h(_Vec3[float]):
     x: float
     y: float
     z: float
-    @overload
+    @_overload
     def __init__(self) -> None: ...
-    @overload
+    @_overload
     def __init__(self, value: float, /) -> None: ...
-    @overload
+    @_overload
     def __init__(self, x: float, y: float, z: float, /) -> None: ...
-    @overload
+    @_overload
     def __init__(self, values: Iterable[float], /) -> None: ...
 
 vec3f = vec3
@@ -478,13 +488,13 @@ class vec3d(_Vec3[float]):
     x: float
     y: float
     z: float
-    @overload
+    @_overload
     def __init__(self) -> None: ...
-    @overload
+    @_overload
     def __init__(self, value: float, /) -> None: ...
-    @overload
+    @_overload
     def __init__(self, x: float, y: float, z: float, /) -> None: ...
-    @overload
+    @_overload
     def __init__(self, values: Iterable[float], /) -> None: ...
 
 
@@ -492,13 +502,13 @@ class vec3b(_Vec3[int]):
     x: int
     y: int
     z: int
-    @overload
+    @_overload
     def __init__(self) -> None: ...
-    @overload
+    @_overload
     def __init__(self, value: int, /) -> None: ...
-    @overload
+    @_overload
     def __init__(self, x: int, y: int, z: int, /) -> None: ...
-    @overload
+    @_overload
     def __init__(self, values: Iterable[int], /) -> None: ...
 
 
@@ -506,13 +516,13 @@ class vec3ub(_Vec3[int]):
     x: int
     y: int
     z: int
-    @overload
+    @_overload
     def __init__(self) -> None: ...
-    @overload
+    @_overload
     def __init__(self, value: int, /) -> None: ...
-    @overload
+    @_overload
     def __init__(self, x: int, y: int, z: int, /) -> None: ...
-    @overload
+    @_overload
     def __init__(self, values: Iterable[int], /) -> None: ...
 
 
@@ -520,13 +530,13 @@ class vec3s(_Vec3[int]):
     x: int
     y: int
     z: int
-    @overload
+    @_overload
     def __init__(self) -> None: ...
-    @overload
+    @_overload
     def __init__(self, value: int, /) -> None: ...
-    @overload
+    @_overload
     def __init__(self, x: int, y: int, z: int, /) -> None: ...
-    @overload
+    @_overload
     def __init__(self, values: Iterable[int], /) -> None: ...
 
 
@@ -534,13 +544,13 @@ class vec3us(_Vec3[int]):
     x: int
     y: int
     z: int
-    @overload
+    @_overload
     def __init__(self) -> None: ...
-    @overload
+    @_overload
     def __init__(self, value: int, /) -> None: ...
-    @overload
+    @_overload
     def __init__(self, x: int, y: int, z: int, /) -> None: ...
-    @overload
+    @_overload
     def __init__(self, values: Iterable[int], /) -> None: ...
 
 
@@ -548,13 +558,13 @@ class vec3i(_Vec3[int]):
     x: int
     y: int
     z: int
-    @overload
+    @_overload
     def __init__(self) -> None: ...
-    @overload
+    @_overload
     def __init__(self, value: int, /) -> None: ...
-    @overload
+    @_overload
     def __init__(self, x: int, y: int, z: int, /) -> None: ...
-    @overload
+    @_overload
     def __init__(self, values: Iterable[int], /) -> None: ...
 
 
@@ -562,13 +572,13 @@ class vec3ui(_Vec3[int]):
     x: int
     y: int
     z: int
-    @overload
+    @_overload
     def __init__(self) -> None: ...
-    @overload
+    @_overload
     def __init__(self, value: int, /) -> None: ...
-    @overload
+    @_overload
     def __init__(self, x: int, y: int, z: int, /) -> None: ...
-    @overload
+    @_overload
     def __init__(self, values: Iterable[int], /) -> None: ...
 
 
@@ -576,13 +586,13 @@ class vec3l(_Vec3[int]):
     x: int
     y: int
     z: int
-    @overload
+    @_overload
     def __init__(self) -> None: ...
-    @overload
+    @_overload
     def __init__(self, value: int, /) -> None: ...
-    @overload
+    @_overload
     def __init__(self, x: int, y: int, z: int, /) -> None: ...
-    @overload
+    @_overload
     def __init__(self, values: Iterable[int], /) -> None: ...
 
 
@@ -590,13 +600,13 @@ class vec3ul(_Vec3[int]):
     x: int
     y: int
     z: int
-    @overload
+    @_overload
     def __init__(self) -> None: ...
-    @overload
+    @_overload
     def __init__(self, value: int, /) -> None: ...
-    @overload
+    @_overload
     def __init__(self, x: int, y: int, z: int, /) -> None: ...
-    @overload
+    @_overload
     def __init__(self, values: Iterable[int], /) -> None: ...
 
 
@@ -605,13 +615,13 @@ class vec4(_Vec[float]):
     y: float
     z: float
     w: float
-    @overload
+    @_overload
     def __init__(self) -> None: ...
-    @overload
+    @_overload
     def __init__(self, value: float, /) -> None: ...
-    @overload
+    @_overload
     def __init__(self, x: float, y: float, z: float, w: float, /) -> None: ...
-    @overload
+    @_overload
     def __init__(self, values: Iterable[float], /) -> None: ...
 
 
@@ -620,13 +630,13 @@ class vec4h(_Vec[float]):
     y: float
     z: float
     w: float
-    @overload
+    @_overload
     def __init__(self) -> None: ...
-    @overload
+    @_overload
     def __init__(self, value: float, /) -> None: ...
-    @overload
+    @_overload
     def __init__(self, x: float, y: float, z: float, w: float, /) -> None: ...
-    @overload
+    @_overload
     def __init__(self, values: Iterable[float], /) -> None: ...
 
 vec4f = vec4
@@ -636,13 +646,13 @@ class vec4d(_Vec[float]):
     y: float
     z: float
     w: float
-    @overload
+    @_overload
     def __init__(self) -> None: ...
-    @overload
+    @_overload
     def __init__(self, value: float, /) -> None: ...
-    @overload
+    @_overload
     def __init__(self, x: float, y: float, z: float, w: float, /) -> None: ...
-    @overload
+    @_overload
     def __init__(self, values: Iterable[float], /) -> None: ...
 
 
@@ -651,13 +661,13 @@ class vec4b(_Vec[int]):
     y: int
     z: int
     w: int
-    @overload
+    @_overload
     def __init__(self) -> None: ...
-    @overload
+    @_overload
     def __init__(self, value: int, /) -> None: ...
-    @overload
+    @_overload
     def __init__(self, x: int, y: int, z: int, w: int, /) -> None: ...
-    @overload
+    @_overload
     def __init__(self, values: Iterable[int], /) -> None: ...
 
 
@@ -666,13 +676,13 @@ class vec4ub(_Vec[int]):
     y: int
     z: int
     w: int
-    @overload
+    @_overload
     def __init__(self) -> None: ...
-    @overload
+    @_overload
     def __init__(self, value: int, /) -> None: ...
-    @overload
+    @_overload
     def __init__(self, x: int, y: int, z: int, w: int, /) -> None: ...
-    @overload
+    @_overload
     def __init__(self, values: Iterable[int], /) -> None: ...
 
 
@@ -681,13 +691,13 @@ class vec4s(_Vec[int]):
     y: int
     z: int
     w: int
-    @overload
+    @_overload
     def __init__(self) -> None: ...
-    @overload
+    @_overload
     def __init__(self, value: int, /) -> None: ...
-    @overload
+    @_overload
     def __init__(self, x: int, y: int, z: int, w: int, /) -> None: ...
-    @overload
+    @_overload
     def __init__(self, values: Iterable[int], /) -> None: ...
 
 
@@ -696,13 +706,13 @@ class vec4us(_Vec[int]):
     y: int
     z: int
     w: int
-    @overload
+    @_overload
     def __init__(self) -> None: ...
-    @overload
+    @_overload
     def __init__(self, value: int, /) -> None: ...
-    @overload
+    @_overload
     def __init__(self, x: int, y: int, z: int, w: int, /) -> None: ...
-    @overload
+    @_overload
     def __init__(self, values: Iterable[int], /) -> None: ...
 
 
@@ -711,13 +721,13 @@ class vec4i(_Vec[int]):
     y: int
     z: int
     w: int
-    @overload
+    @_overload
     def __init__(self) -> None: ...
-    @overload
+    @_overload
     def __init__(self, value: int, /) -> None: ...
-    @overload
+    @_overload
     def __init__(self, x: int, y: int, z: int, w: int, /) -> None: ...
-    @overload
+    @_overload
     def __init__(self, values: Iterable[int], /) -> None: ...
 
 
@@ -726,13 +736,13 @@ class vec4ui(_Vec[int]):
     y: int
     z: int
     w: int
-    @overload
+    @_overload
     def __init__(self) -> None: ...
-    @overload
+    @_overload
     def __init__(self, value: int, /) -> None: ...
-    @overload
+    @_overload
     def __init__(self, x: int, y: int, z: int, w: int, /) -> None: ...
-    @overload
+    @_overload
     def __init__(self, values: Iterable[int], /) -> None: ...
 
 
@@ -741,13 +751,13 @@ class vec4l(_Vec[int]):
     y: int
     z: int
     w: int
-    @overload
+    @_overload
     def __init__(self) -> None: ...
-    @overload
+    @_overload
     def __init__(self, value: int, /) -> None: ...
-    @overload
+    @_overload
     def __init__(self, x: int, y: int, z: int, w: int, /) -> None: ...
-    @overload
+    @_overload
     def __init__(self, values: Iterable[int], /) -> None: ...
 
 
@@ -756,97 +766,97 @@ class vec4ul(_Vec[int]):
     y: int
     z: int
     w: int
-    @overload
+    @_overload
     def __init__(self) -> None: ...
-    @overload
+    @_overload
     def __init__(self, value: int, /) -> None: ...
-    @overload
+    @_overload
     def __init__(self, x: int, y: int, z: int, w: int, /) -> None: ...
-    @overload
+    @_overload
     def __init__(self, values: Iterable[int], /) -> None: ...
 
 
 class mat22(_Mat[vec2, float]):
-    @overload
+    @_overload
     def __init__(self, *values: float) -> None: ...
-    @overload
+    @_overload
     def __init__(self, *rows: vec2) -> None: ...
-    @overload
+    @_overload
     def __init__(self, values: Iterable[float] | Iterable[Any], /) -> None: ...
 
 
 class mat22h(_Mat[vec2h, float]):
-    @overload
+    @_overload
     def __init__(self, *values: float) -> None: ...
-    @overload
+    @_overload
     def __init__(self, *rows: vec2h) -> None: ...
-    @overload
+    @_overload
     def __init__(self, values: Iterable[float] | Iterable[Any], /) -> None: ...
 
 mat22f = mat22
 
 class mat22d(_Mat[vec2d, float]):
-    @overload
+    @_overload
     def __init__(self, *values: float) -> None: ...
-    @overload
+    @_overload
     def __init__(self, *rows: vec2d) -> None: ...
-    @overload
+    @_overload
     def __init__(self, values: Iterable[float] | Iterable[Any], /) -> None: ...
 
 
 class mat33(_Mat[vec3, float]):
-    @overload
+    @_overload
     def __init__(self, *values: float) -> None: ...
-    @overload
+    @_overload
     def __init__(self, *rows: vec3) -> None: ...
-    @overload
+    @_overload
     def __init__(self, values: Iterable[float] | Iterable[Any], /) -> None: ...
 
 
 class mat33h(_Mat[vec3h, float]):
-    @overload
+    @_overload
     def __init__(self, *values: float) -> None: ...
-    @overload
+    @_overload
     def __init__(self, *rows: vec3h) -> None: ...
-    @overload
+    @_overload
     def __init__(self, values: Iterable[float] | Iterable[Any], /) -> None: ...
 
 mat33f = mat33
 
 class mat33d(_Mat[vec3d, float]):
-    @overload
+    @_overload
     def __init__(self, *values: float) -> None: ...
-    @overload
+    @_overload
     def __init__(self, *rows: vec3d) -> None: ...
-    @overload
+    @_overload
     def __init__(self, values: Iterable[float] | Iterable[Any], /) -> None: ...
 
 
 class mat44(_Mat[vec4, float]):
-    @overload
+    @_overload
     def __init__(self, *values: float) -> None: ...
-    @overload
+    @_overload
     def __init__(self, *rows: vec4) -> None: ...
-    @overload
+    @_overload
     def __init__(self, values: Iterable[float] | Iterable[Any], /) -> None: ...
 
 
 class mat44h(_Mat[vec4h, float]):
-    @overload
+    @_overload
     def __init__(self, *values: float) -> None: ...
-    @overload
+    @_overload
     def __init__(self, *rows: vec4h) -> None: ...
-    @overload
+    @_overload
     def __init__(self, values: Iterable[float] | Iterable[Any], /) -> None: ...
 
 mat44f = mat44
 
 class mat44d(_Mat[vec4d, float]):
-    @overload
+    @_overload
     def __init__(self, *values: float) -> None: ...
-    @overload
+    @_overload
     def __init__(self, *rows: vec4d) -> None: ...
-    @overload
+    @_overload
     def __init__(self, values: Iterable[float] | Iterable[Any], /) -> None: ...
 
 
@@ -855,13 +865,13 @@ class quat(_Quat):
     y: float
     z: float
     w: float
-    @overload
+    @_overload
     def __init__(self) -> None: ...
-    @overload
+    @_overload
     def __init__(self, x: float, y: float, z: float, w: float, /) -> None: ...
-    @overload
+    @_overload
     def __init__(self, axis: vec3, w: float, /) -> None: ...
-    @overload
+    @_overload
     def __init__(self, values: Iterable[float], /) -> None: ...
 
 
@@ -870,13 +880,13 @@ class quath(_Quat):
     y: float
     z: float
     w: float
-    @overload
+    @_overload
     def __init__(self) -> None: ...
-    @overload
+    @_overload
     def __init__(self, x: float, y: float, z: float, w: float, /) -> None: ...
-    @overload
+    @_overload
     def __init__(self, axis: vec3h, w: float, /) -> None: ...
-    @overload
+    @_overload
     def __init__(self, values: Iterable[float], /) -> None: ...
 
 quatf = quat
@@ -886,35 +896,35 @@ class quatd(_Quat):
     y: float
     z: float
     w: float
-    @overload
+    @_overload
     def __init__(self) -> None: ...
-    @overload
+    @_overload
     def __init__(self, x: float, y: float, z: float, w: float, /) -> None: ...
-    @overload
+    @_overload
     def __init__(self, axis: vec3d, w: float, /) -> None: ...
-    @overload
+    @_overload
     def __init__(self, values: Iterable[float], /) -> None: ...
 
 
 class transform(_Transform):
     p: vec3
     q: quat
-    @overload
+    @_overload
     def __init__(self, *values: float) -> None: ...
-    @overload
+    @_overload
     def __init__(self, p: vec3 = ..., q: quat = ...) -> None: ...
-    @overload
+    @_overload
     def __init__(self, values: Iterable[float], /) -> None: ...
 
 
 class transformh(_Transform):
     p: vec3h
     q: quath
-    @overload
+    @_overload
     def __init__(self, *values: float) -> None: ...
-    @overload
+    @_overload
     def __init__(self, p: vec3h = ..., q: quath = ...) -> None: ...
-    @overload
+    @_overload
     def __init__(self, values: Iterable[float], /) -> None: ...
 
 transformf = transform
@@ -922,67 +932,67 @@ transformf = transform
 class transformd(_Transform):
     p: vec3d
     q: quatd
-    @overload
+    @_overload
     def __init__(self, *values: float) -> None: ...
-    @overload
+    @_overload
     def __init__(self, p: vec3d = ..., q: quatd = ...) -> None: ...
-    @overload
+    @_overload
     def __init__(self, values: Iterable[float], /) -> None: ...
 
 
 class spatial_vector(_Vec[float]):
-    @overload
+    @_overload
     def __init__(self, *values: float) -> None: ...
-    @overload
+    @_overload
     def __init__(self, top: vec3, bottom: vec3, /) -> None: ...
-    @overload
+    @_overload
     def __init__(self, values: Iterable[float], /) -> None: ...
 
 
 class spatial_vectorh(_Vec[float]):
-    @overload
+    @_overload
     def __init__(self, *values: float) -> None: ...
-    @overload
+    @_overload
     def __init__(self, top: vec3h, bottom: vec3h, /) -> None: ...
-    @overload
+    @_overload
     def __init__(self, values: Iterable[float], /) -> None: ...
 
 spatial_vectorf = spatial_vector
 
 class spatial_vectord(_Vec[float]):
-    @overload
+    @_overload
     def __init__(self, *values: float) -> None: ...
-    @overload
+    @_overload
     def __init__(self, top: vec3d, bottom: vec3d, /) -> None: ...
-    @overload
+    @_overload
     def __init__(self, values: Iterable[float], /) -> None: ...
 
 
 class spatial_matrix(_Mat[spatial_vector, float]):
-    @overload
+    @_overload
     def __init__(self, *values: float) -> None: ...
-    @overload
+    @_overload
     def __init__(self, *rows: spatial_vector) -> None: ...
-    @overload
+    @_overload
     def __init__(self, values: Iterable[float] | Iterable[Any], /) -> None: ...
 
 
 class spatial_matrixh(_Mat[spatial_vectorh, float]):
-    @overload
+    @_overload
     def __init__(self, *values: float) -> None: ...
-    @overload
+    @_overload
     def __init__(self, *rows: spatial_vectorh) -> None: ...
-    @overload
+    @_overload
     def __init__(self, values: Iterable[float] | Iterable[Any], /) -> None: ...
 
 spatial_matrixf = spatial_matrix
 
 class spatial_matrixd(_Mat[spatial_vectord, float]):
-    @overload
+    @_overload
     def __init__(self, *values: float) -> None: ...
-    @overload
+    @_overload
     def __init__(self, *rows: spatial_vectord) -> None: ...
-    @overload
+    @_overload
     def __init__(self, values: Iterable[float] | Iterable[Any], /) -> None: ...
 
 
@@ -994,11 +1004,11 @@ def tid() -> Any:
 def static(expression: _T) -> _T:
     """The value of a Python expression, computed while building; as a condition it removes a branch before typing."""
 
-@overload
+@_overload
 def add(a: _N, b: _N, /) -> _N:
     """a + b."""
 
-@overload
+@_overload
 def add(a: _C, b: _C, /) -> _C: ...
 def bit_and(a: int, b: int) -> int:
     """a & b."""
@@ -1009,11 +1019,11 @@ def bit_or(a: int, b: int) -> int:
 def bit_xor(a: int, b: int) -> int:
     """a ^ b."""
 
-@overload
+@_overload
 def div(a: _N, b: _N, /) -> _N:
     """a / b; of integers towards zero, and zero where b is zero."""
 
-@overload
+@_overload
 def div(a: _C, b: float, /) -> _C: ...
 def floordiv(a: _N, b: _N) -> _N:
     """a // b: of floats the largest whole number not above the quotient; of integers as `div`."""
@@ -1030,41 +1040,41 @@ def lshift(a: int, b: int) -> int:
 def mod(a: _N, b: _N) -> _N:
     """a % b with the sign of a, as in C; of integers a where b is zero."""
 
-@overload
+@_overload
 def mul(a: _N, b: _N, /) -> _N:
     """a * b; of a matrix with a matrix or vector the matrix product."""
 
-@overload
+@_overload
 def mul(a: _C, b: float, /) -> _C: ...
-@overload
+@_overload
 def mul(a: float, b: _C, /) -> _C: ...
-@overload
+@_overload
 def mul(m: _Mat[Any, Any], v: _V, /) -> _V: ...
-@overload
+@_overload
 def mul(a: _M, b: _M, /) -> _M: ...
-@overload
+@_overload
 def mul(a: quat, b: quat, /) -> quat: ...
-@overload
+@_overload
 def mul(a: quath, b: quath, /) -> quath: ...
-@overload
+@_overload
 def mul(a: quatd, b: quatd, /) -> quatd: ...
-@overload
+@_overload
 def mul(a: transform, b: transform, /) -> transform: ...
-@overload
+@_overload
 def mul(a: transformh, b: transformh, /) -> transformh: ...
-@overload
+@_overload
 def mul(a: transformd, b: transformd, /) -> transformd: ...
-@overload
+@_overload
 def neg(x: _N, /) -> _N:
     """-x."""
 
-@overload
+@_overload
 def neg(x: _C, /) -> _C: ...
-@overload
+@_overload
 def pos(x: _N, /) -> _N:
     """x."""
 
-@overload
+@_overload
 def pos(x: _C, /) -> _C: ...
 def rshift(a: int, b: int) -> int:
     """a >> b; zero, or the sign, where b is not below the width."""
@@ -1072,11 +1082,11 @@ def rshift(a: int, b: int) -> int:
 def select(condition: int, otherwise: _T, then: _T) -> _T:
     """`where` with its values turned round."""
 
-@overload
+@_overload
 def sub(a: _N, b: _N, /) -> _N:
     """a - b."""
 
-@overload
+@_overload
 def sub(a: _C, b: _C, /) -> _C: ...
 def unot(x: int) -> bool:
     """not x."""
@@ -1084,11 +1094,11 @@ def unot(x: int) -> bool:
 def where(condition: int, then: _T, otherwise: _T) -> _T:
     """One of two values; only the one that is taken is computed."""
 
-@overload
+@_overload
 def abs(x: _N, /) -> _N:
     """Absolute value; the smallest integer stays itself."""
 
-@overload
+@_overload
 def abs(x: _C, /) -> _C:
     """`abs` of every element."""
 
@@ -1152,35 +1162,35 @@ def floor(x: float, /) -> float:
 def frac(x: float) -> float:
     """What is left of x without its whole part."""
 
-@overload
+@_overload
 def isfinite(x: float, /) -> bool:
     """x is neither an infinity nor NaN."""
 
-@overload
+@_overload
 def isfinite(x: _Vec[float] | _Mat[Any, float], /) -> bool:
     """Every element is neither an infinity nor NaN."""
 
-@overload
+@_overload
 def isinf(x: float, /) -> bool:
     """x is an infinity."""
 
-@overload
+@_overload
 def isinf(x: _Vec[float] | _Mat[Any, float], /) -> bool:
     """Some element is an infinity."""
 
-@overload
+@_overload
 def isnan(x: float, /) -> bool:
     """x is not a number."""
 
-@overload
+@_overload
 def isnan(x: _Vec[float] | _Mat[Any, float], /) -> bool:
     """Some element is not a number."""
 
-@overload
+@_overload
 def lerp(a: float, b: float, t: float, /) -> float:
     """a at t = 0, b at t = 1, a straight line between and beyond."""
 
-@overload
+@_overload
 def lerp(a: _C, b: _C, t: float, /) -> _C: ...
 def log(x: float, /) -> float:
     """Natural logarithm."""
@@ -1191,27 +1201,27 @@ def log10(x: float, /) -> float:
 def log2(x: float, /) -> float:
     """Logarithm to base 2."""
 
-@overload
+@_overload
 def max(a: _N, b: _N, /, *more: _N) -> _N:
     """The larger; a NaN loses."""
 
-@overload
+@_overload
 def max(a: _C, b: _C, /, *more: _C) -> _C:
     """`max` of every pair of elements."""
 
-@overload
+@_overload
 def max(v: _Vec[_N], /) -> _N:
     """The largest element; a NaN loses."""
 
-@overload
+@_overload
 def min(a: _N, b: _N, /, *more: _N) -> _N:
     """The smaller; a NaN loses."""
 
-@overload
+@_overload
 def min(a: _C, b: _C, /, *more: _C) -> _C:
     """`min` of every pair of elements."""
 
-@overload
+@_overload
 def min(v: _Vec[_N], /) -> _N:
     """The smallest element; a NaN loses."""
 
@@ -1233,11 +1243,11 @@ def round(x: float, /) -> float:
 def rsqrt(x: float, /) -> float:
     """One over the square root."""
 
-@overload
+@_overload
 def sign(x: _N, /) -> _N:
     """-1 below zero, else 1."""
 
-@overload
+@_overload
 def sign(v: _C, /) -> _C:
     """-1 for every element below zero, 1 for the others."""
 
@@ -1280,36 +1290,36 @@ def matrix_from_rows(*rows: _Vec[Any]) -> Any:
 def quat_identity(dtype: Any = ...) -> Any:
     """No rotation."""
 
-@overload
+@_overload
 def quaternion(x: float, y: float, z: float, w: float, /, *, dtype: Any = ...) -> Any:
     """A quaternion of its four numbers, of the first three as a vector and the last, or of zeros."""
 
-@overload
+@_overload
 def quaternion(axis: vec3, w: float, /, *, dtype: Any = ...) -> quat: ...
-@overload
+@_overload
 def quaternion(axis: vec3h, w: float, /, *, dtype: Any = ...) -> quath: ...
-@overload
+@_overload
 def quaternion(axis: vec3d, w: float, /, *, dtype: Any = ...) -> quatd: ...
-@overload
+@_overload
 def quaternion(*, dtype: Any = ...) -> Any: ...
 def transform_identity(dtype: Any = ...) -> Any:
     """No motion."""
 
-@overload
+@_overload
 def transformation(p: vec3, q: quat, /, *, dtype: Any = ...) -> transform:
     """A rigid motion of a position and a rotation, or of its seven numbers."""
 
-@overload
+@_overload
 def transformation(p: vec3h, q: quath, /, *, dtype: Any = ...) -> transformh: ...
-@overload
+@_overload
 def transformation(p: vec3d, q: quatd, /, *, dtype: Any = ...) -> transformd: ...
-@overload
+@_overload
 def transformation(*values: float, dtype: Any = ...) -> Any: ...
-@overload
+@_overload
 def vector(*values: float, length: int = ..., dtype: Any = ...) -> Any:
     """A vector of these numbers, or of `length` zeros or equal numbers."""
 
-@overload
+@_overload
 def vector(v: _V, /) -> _V: ...
 def argmax(v: _Vec[Any]) -> int:
     """Position of the largest element, the first of equal ones; a NaN is never larger."""
@@ -1332,29 +1342,29 @@ def cw_mul(a: _C, b: _C) -> _C:
 def ddot(a: _Mat[Any, _N], b: _Mat[Any, _N]) -> _N:
     """Sum of the products of the elements of two matrices."""
 
-@overload
+@_overload
 def determinant(m: mat22, /) -> float:
     """Determinant of a 2 × 2 matrix."""
 
-@overload
+@_overload
 def determinant(m: mat22h, /) -> float: ...
-@overload
+@_overload
 def determinant(m: mat22d, /) -> float: ...
-@overload
+@_overload
 def determinant(m: mat33, /) -> float:
     """Determinant of a 3 × 3 matrix: the volume that its rows span."""
 
-@overload
+@_overload
 def determinant(m: mat33h, /) -> float: ...
-@overload
+@_overload
 def determinant(m: mat33d, /) -> float: ...
-@overload
+@_overload
 def determinant(m: mat44, /) -> float:
     """Determinant of a 4 × 4 matrix: Laplace's expansion along its first two rows."""
 
-@overload
+@_overload
 def determinant(m: mat44h, /) -> float: ...
-@overload
+@_overload
 def determinant(m: mat44d, /) -> float: ...
 def diag(v: _Vec[Any]) -> Any:
     """The square matrix with the vector on its diagonal and zeros elsewhere."""
@@ -1365,29 +1375,29 @@ def dot(a: _Vec[_N], b: _Vec[_N]) -> _N:
 def get_diag(m: _Mat[Any, Any]) -> Any:
     """The diagonal of a square matrix as a vector."""
 
-@overload
+@_overload
 def inverse(m: mat22, /) -> mat22:
     """Inverse of a 2 × 2 matrix; zeros where its determinant is zero."""
 
-@overload
+@_overload
 def inverse(m: mat22h, /) -> mat22h: ...
-@overload
+@_overload
 def inverse(m: mat22d, /) -> mat22d: ...
-@overload
+@_overload
 def inverse(m: mat33, /) -> mat33:
     """Inverse of a 3 × 3 matrix by its adjugate; zeros where its determinant is zero."""
 
-@overload
+@_overload
 def inverse(m: mat33h, /) -> mat33h: ...
-@overload
+@_overload
 def inverse(m: mat33d, /) -> mat33d: ...
-@overload
+@_overload
 def inverse(m: mat44, /) -> mat44:
     """Inverse of a 4 × 4 matrix by Laplace's expansion; zeros where its determinant is zero."""
 
-@overload
+@_overload
 def inverse(m: mat44h, /) -> mat44h: ...
-@overload
+@_overload
 def inverse(m: mat44d, /) -> mat44d: ...
 def length(v: _Vec[float]) -> float:
     """Euclidean length."""
@@ -1413,13 +1423,13 @@ def normalize(v: _V) -> _V:
 def outer(a: _V, b: _V) -> Any:
     """The matrix of every element of a times every element of b."""
 
-@overload
+@_overload
 def skew(v: vec3) -> mat33:
     """The matrix that multiplies like `cross(v, …)`."""
 
-@overload
+@_overload
 def skew(v: vec3h) -> mat33h: ...
-@overload
+@_overload
 def skew(v: vec3d) -> mat33d: ...
 def smooth_normalize(v: _V, delta: float = 1.0) -> _V:
     """The vector over its pseudo-Huber norm: smooth at zero as well."""
@@ -1430,362 +1440,362 @@ def trace(m: _Mat[Any, _N]) -> _N:
 def transpose(m: _M) -> _M:
     """The matrix with rows and columns exchanged."""
 
-@overload
+@_overload
 def eig3(A: mat33) -> tuple[mat33, vec3]:
     """(Q, d) with A = Q · diag(d) · Qᵀ for a symmetric 3 × 3 matrix: Q a rotation, eigenvalues in no promised order."""
 
-@overload
+@_overload
 def eig3(A: mat33h) -> tuple[mat33h, vec3h]: ...
-@overload
+@_overload
 def eig3(A: mat33d) -> tuple[mat33d, vec3d]: ...
-@overload
+@_overload
 def qr3(A: mat33) -> tuple[mat33, mat33]:
     """(Q, R) with A = Q · R for a 3 × 3 matrix: Q a rotation, R upper triangular, by Givens' rotations."""
 
-@overload
+@_overload
 def qr3(A: mat33h) -> tuple[mat33h, mat33h]: ...
-@overload
+@_overload
 def qr3(A: mat33d) -> tuple[mat33d, mat33d]: ...
-@overload
+@_overload
 def svd2(A: mat22) -> tuple[mat22, vec2, mat22]:
     """(U, sigma, V) with A = U · diag(sigma) · Vᵀ for a 2 × 2 matrix."""
 
-@overload
+@_overload
 def svd2(A: mat22h) -> tuple[mat22h, vec2h, mat22h]: ...
-@overload
+@_overload
 def svd2(A: mat22d) -> tuple[mat22d, vec2d, mat22d]: ...
-@overload
+@_overload
 def svd3(A: mat33) -> tuple[mat33, vec3, mat33]:
     """(U, sigma, V) with A = U · diag(sigma) · Vᵀ for a 3 × 3 matrix."""
 
-@overload
+@_overload
 def svd3(A: mat33h) -> tuple[mat33h, vec3h, mat33h]: ...
-@overload
+@_overload
 def svd3(A: mat33d) -> tuple[mat33d, vec3d, mat33d]: ...
-@overload
+@_overload
 def quat_from_axis_angle(axis: vec3, angle: float) -> quat:
     """The rotation by `angle` [rad] about an axis of any length."""
 
-@overload
+@_overload
 def quat_from_axis_angle(axis: vec3h, angle: float) -> quath: ...
-@overload
+@_overload
 def quat_from_axis_angle(axis: vec3d, angle: float) -> quatd: ...
-@overload
+@_overload
 def quat_from_euler(e: vec3, i: int, j: int, k: int) -> quat:
     """The rotation by `e[i]` about axis i, then `e[j]` about j, then `e[k]` about k [rad]."""
 
-@overload
+@_overload
 def quat_from_euler(e: vec3h, i: int, j: int, k: int) -> quath: ...
-@overload
+@_overload
 def quat_from_euler(e: vec3d, i: int, j: int, k: int) -> quatd: ...
-@overload
+@_overload
 def quat_from_matrix(m: mat33, /) -> quat:
     """The rotation of a matrix (the upper left 3 × 3 of a larger one), at length one."""
 
-@overload
+@_overload
 def quat_from_matrix(m: mat33h, /) -> quath: ...
-@overload
+@_overload
 def quat_from_matrix(m: mat33d, /) -> quatd: ...
-@overload
+@_overload
 def quat_from_matrix(m: mat44, /) -> quat: ...
-@overload
+@_overload
 def quat_from_matrix(m: mat44h, /) -> quath: ...
-@overload
+@_overload
 def quat_from_matrix(m: mat44d, /) -> quatd: ...
-@overload
+@_overload
 def quat_inverse(q: quat) -> quat:
     """The conjugate: the inverse rotation where q has length one."""
 
-@overload
+@_overload
 def quat_inverse(q: quath) -> quath: ...
-@overload
+@_overload
 def quat_inverse(q: quatd) -> quatd: ...
-@overload
+@_overload
 def quat_rotate(q: quat, v: vec3) -> vec3:
     """v turned by q: (2 w² - 1) v + 2 (u · v) u + 2 w (u × v), u being the first three of q."""
 
-@overload
+@_overload
 def quat_rotate(q: quath, v: vec3h) -> vec3h: ...
-@overload
+@_overload
 def quat_rotate(q: quatd, v: vec3d) -> vec3d: ...
-@overload
+@_overload
 def quat_rotate_inv(q: quat, v: vec3) -> vec3:
     """v turned back by q."""
 
-@overload
+@_overload
 def quat_rotate_inv(q: quath, v: vec3h) -> vec3h: ...
-@overload
+@_overload
 def quat_rotate_inv(q: quatd, v: vec3d) -> vec3d: ...
 def quat_rpy(roll: float, pitch: float, yaw: float) -> Any:
     """The rotation by roll about x, then pitch about y, then yaw about z [rad], axes fixed in space."""
 
-@overload
+@_overload
 def quat_slerp(a: quat, b: quat, t: float) -> quat:
     """a at t = 0, b at t = 1, and between them at constant speed on the shorter way."""
 
-@overload
+@_overload
 def quat_slerp(a: quath, b: quath, t: float) -> quath: ...
-@overload
+@_overload
 def quat_slerp(a: quatd, b: quatd, t: float) -> quatd: ...
-@overload
+@_overload
 def quat_to_axis_angle(q: quat) -> tuple[vec3, float]:
     """Axis of length one and angle [rad] from 0 to pi: `axis, angle = quat_to_axis_angle(q)`."""
 
-@overload
+@_overload
 def quat_to_axis_angle(q: quath) -> tuple[vec3h, float]: ...
-@overload
+@_overload
 def quat_to_axis_angle(q: quatd) -> tuple[vec3d, float]: ...
-@overload
+@_overload
 def quat_to_euler(q: quat, i: int, j: int, k: int) -> vec3:
     """The angles [rad] from which `quat_from_euler` makes q again, the one about j within ± pi/2."""
 
-@overload
+@_overload
 def quat_to_euler(q: quath, i: int, j: int, k: int) -> vec3h: ...
-@overload
+@_overload
 def quat_to_euler(q: quatd, i: int, j: int, k: int) -> vec3d: ...
-@overload
+@_overload
 def quat_to_matrix(q: quat) -> mat33:
     """The matrix that turns as q does: its columns are the turned axes."""
 
-@overload
+@_overload
 def quat_to_matrix(q: quath) -> mat33h: ...
-@overload
+@_overload
 def quat_to_matrix(q: quatd) -> mat33d: ...
-@overload
+@_overload
 def quat_to_rpy(q: quat) -> vec3:
     """Roll, pitch, yaw [rad] as `quat_rpy` takes them."""
 
-@overload
+@_overload
 def quat_to_rpy(q: quath) -> vec3h: ...
-@overload
+@_overload
 def quat_to_rpy(q: quatd) -> vec3d: ...
-@overload
+@_overload
 def quat_twist(axis: vec3, q: quat) -> quat:
     """The part of q that turns about an axis of length one."""
 
-@overload
+@_overload
 def quat_twist(axis: vec3h, q: quath) -> quath: ...
-@overload
+@_overload
 def quat_twist(axis: vec3d, q: quatd) -> quatd: ...
-@overload
+@_overload
 def quat_twist_angle(axis: vec3, q: quat) -> float:
     """How far q turns about an axis of length one [rad], 0 to 2 pi, without the direction."""
 
-@overload
+@_overload
 def quat_twist_angle(axis: vec3h, q: quath) -> float: ...
-@overload
+@_overload
 def quat_twist_angle(axis: vec3d, q: quatd) -> float: ...
-@overload
+@_overload
 def quat_twist_angle_signed(axis: vec3, q: quat) -> float:
     """How far q turns about an axis of length one [rad], - 2 pi to 2 pi."""
 
-@overload
+@_overload
 def quat_twist_angle_signed(axis: vec3h, q: quath) -> float: ...
-@overload
+@_overload
 def quat_twist_angle_signed(axis: vec3d, q: quatd) -> float: ...
-@overload
+@_overload
 def transform_compose(position: vec3, rotation: quat, scale: vec3) -> mat44:
     """The 4 × 4 matrix that scales along the axes, then turns, then moves."""
 
-@overload
+@_overload
 def transform_compose(position: vec3h, rotation: quath, scale: vec3h) -> mat44h: ...
-@overload
+@_overload
 def transform_compose(position: vec3d, rotation: quatd, scale: vec3d) -> mat44d: ...
-@overload
+@_overload
 def transform_decompose(m: mat44) -> tuple[vec3, quat, vec3]:
     """Position, rotation and scale of a 4 × 4 matrix; a scale is the length of a column, so never negative."""
 
-@overload
+@_overload
 def transform_decompose(m: mat44h) -> tuple[vec3h, quath, vec3h]: ...
-@overload
+@_overload
 def transform_decompose(m: mat44d) -> tuple[vec3d, quatd, vec3d]: ...
-@overload
+@_overload
 def transform_from_matrix(m: mat44) -> transform:
     """The rigid motion of a 4 × 4 matrix without scale."""
 
-@overload
+@_overload
 def transform_from_matrix(m: mat44h) -> transformh: ...
-@overload
+@_overload
 def transform_from_matrix(m: mat44d) -> transformd: ...
-@overload
+@_overload
 def transform_get_rotation(t: transform) -> quat:
     """The rotation: `t.q`."""
 
-@overload
+@_overload
 def transform_get_rotation(t: transformh) -> quath: ...
-@overload
+@_overload
 def transform_get_rotation(t: transformd) -> quatd: ...
-@overload
+@_overload
 def transform_get_translation(t: transform) -> vec3:
     """The position: `t.p`."""
 
-@overload
+@_overload
 def transform_get_translation(t: transformh) -> vec3h: ...
-@overload
+@_overload
 def transform_get_translation(t: transformd) -> vec3d: ...
-@overload
+@_overload
 def transform_inverse(t: transform) -> transform:
     """The motion back."""
 
-@overload
+@_overload
 def transform_inverse(t: transformh) -> transformh: ...
-@overload
+@_overload
 def transform_inverse(t: transformd) -> transformd: ...
-@overload
+@_overload
 def transform_multiply(a: transform, b: transform) -> transform:
     """The motion by b, then by a: `a * b`."""
 
-@overload
+@_overload
 def transform_multiply(a: transformh, b: transformh) -> transformh: ...
-@overload
+@_overload
 def transform_multiply(a: transformd, b: transformd) -> transformd: ...
-@overload
+@_overload
 def transform_point(t: transform, x: vec3, /) -> vec3:
     """A point, turned and moved."""
 
-@overload
+@_overload
 def transform_point(t: transformh, x: vec3h, /) -> vec3h: ...
-@overload
+@_overload
 def transform_point(t: transformd, x: vec3d, /) -> vec3d: ...
-@overload
+@_overload
 def transform_point(m: mat44, x: vec3, /) -> vec3:
     """A point moved by a 4 × 4 matrix."""
 
-@overload
+@_overload
 def transform_point(m: mat44h, x: vec3h, /) -> vec3h: ...
-@overload
+@_overload
 def transform_point(m: mat44d, x: vec3d, /) -> vec3d: ...
-@overload
+@_overload
 def transform_to_matrix(t: transform) -> mat44:
     """The 4 × 4 matrix of a rigid motion."""
 
-@overload
+@_overload
 def transform_to_matrix(t: transformh) -> mat44h: ...
-@overload
+@_overload
 def transform_to_matrix(t: transformd) -> mat44d: ...
-@overload
+@_overload
 def transform_vector(t: transform, v: vec3, /) -> vec3:
     """A direction, turned."""
 
-@overload
+@_overload
 def transform_vector(t: transformh, v: vec3h, /) -> vec3h: ...
-@overload
+@_overload
 def transform_vector(t: transformd, v: vec3d, /) -> vec3d: ...
-@overload
+@_overload
 def transform_vector(m: mat44, v: vec3, /) -> vec3:
     """A direction turned and scaled by a 4 × 4 matrix."""
 
-@overload
+@_overload
 def transform_vector(m: mat44h, v: vec3h, /) -> vec3h: ...
-@overload
+@_overload
 def transform_vector(m: mat44d, v: vec3d, /) -> vec3d: ...
-@overload
+@_overload
 def spatial_adjoint(r: mat33, s: mat33) -> spatial_matrix:
     """The 6 × 6 matrix [[r, 0], [s, r]]."""
 
-@overload
+@_overload
 def spatial_adjoint(r: mat33h, s: mat33h) -> spatial_matrixh: ...
-@overload
+@_overload
 def spatial_adjoint(r: mat33d, s: mat33d) -> spatial_matrixd: ...
-@overload
+@_overload
 def spatial_bottom(s: spatial_vector) -> vec3:
     """The last three: linear velocity or force."""
 
-@overload
+@_overload
 def spatial_bottom(s: spatial_vectorh) -> vec3h: ...
-@overload
+@_overload
 def spatial_bottom(s: spatial_vectord) -> vec3d: ...
-@overload
+@_overload
 def spatial_cross(a: spatial_vector, b: spatial_vector) -> spatial_vector:
     """How a twist a changes a twist b that moves with it."""
 
-@overload
+@_overload
 def spatial_cross(a: spatial_vectorh, b: spatial_vectorh) -> spatial_vectorh: ...
-@overload
+@_overload
 def spatial_cross(a: spatial_vectord, b: spatial_vectord) -> spatial_vectord: ...
-@overload
+@_overload
 def spatial_cross_dual(a: spatial_vector, b: spatial_vector) -> spatial_vector:
     """How a twist a changes a wrench b that moves with it."""
 
-@overload
+@_overload
 def spatial_cross_dual(a: spatial_vectorh, b: spatial_vectorh) -> spatial_vectorh: ...
-@overload
+@_overload
 def spatial_cross_dual(a: spatial_vectord, b: spatial_vectord) -> spatial_vectord: ...
-@overload
+@_overload
 def spatial_dot(a: spatial_vector, b: spatial_vector) -> float:
     """Sum of the products of the elements: the power of a wrench and a twist."""
 
-@overload
+@_overload
 def spatial_dot(a: spatial_vectorh, b: spatial_vectorh) -> float: ...
-@overload
+@_overload
 def spatial_dot(a: spatial_vectord, b: spatial_vectord) -> float: ...
-@overload
+@_overload
 def spatial_top(s: spatial_vector) -> vec3:
     """The first three: angular velocity or torque."""
 
-@overload
+@_overload
 def spatial_top(s: spatial_vectorh) -> vec3h: ...
-@overload
+@_overload
 def spatial_top(s: spatial_vectord) -> vec3d: ...
-@overload
+@_overload
 def transform_twist(t: transform, x: spatial_vector) -> spatial_vector:
     """A twist seen from the frame that t leads to: w' = q w, v' = q v + p × w'."""
 
-@overload
+@_overload
 def transform_twist(t: transformh, x: spatial_vectorh) -> spatial_vectorh: ...
-@overload
+@_overload
 def transform_twist(t: transformd, x: spatial_vectord) -> spatial_vectord: ...
-@overload
+@_overload
 def transform_wrench(t: transform, x: spatial_vector) -> spatial_vector:
     """A wrench seen from the frame that t leads to: f' = q f, torque' = q torque + p × f'."""
 
-@overload
+@_overload
 def transform_wrench(t: transformh, x: spatial_vectorh) -> spatial_vectorh: ...
-@overload
+@_overload
 def transform_wrench(t: transformd, x: spatial_vectord) -> spatial_vectord: ...
-@overload
+@_overload
 def velocity_at_point(twist: spatial_vector, r: vec3) -> vec3:
     """Linear velocity of the point r of a body: v + w × r."""
 
-@overload
+@_overload
 def velocity_at_point(twist: spatial_vectorh, r: vec3h) -> vec3h: ...
-@overload
+@_overload
 def velocity_at_point(twist: spatial_vectord, r: vec3d) -> vec3d: ...
 def poisson(state: int, lam: float, /) -> int:
     """A count of the Poisson distribution with this rate; a rate of zero gives zero and draws nothing."""
 
-@overload
+@_overload
 def rand_init(seed: int, /) -> int:
     """A state from a seed."""
 
-@overload
+@_overload
 def rand_init(seed: int, offset: int, /) -> int:
     """A state from a seed and, for instance, the number of a thread: streams that have nothing in common."""
 
-@overload
+@_overload
 def randf(state: int, /) -> float:
     """A uniform float32 in [0, 1), a multiple of 2**-24."""
 
-@overload
+@_overload
 def randf(state: int, low: float, high: float, /) -> float:
     """A uniform float32 between low and high."""
 
-@overload
+@_overload
 def randi(state: int, /) -> int:
     """A uniform int32."""
 
-@overload
+@_overload
 def randi(state: int, low: int, high: int, /) -> int:
     """A uniform int32 in low … high - 1, by remainder: slightly uneven for very large ranges."""
 
 def randn(state: int, /) -> float:
     """A number of the standard normal distribution, from two draws: Box and Muller, "A Note on the Generation of Random Normal Deviates", Annals of Mathematical Statistics 29(2), 1958."""
 
-@overload
+@_overload
 def randu(state: int, /) -> int:
     """A uniform uint32."""
 
-@overload
+@_overload
 def randu(state: int, low: int, high: int, /) -> int:
     """A uniform uint32 in low … high - 1, by remainder: slightly uneven for very large ranges."""
 
@@ -1819,47 +1829,47 @@ def sample_unit_sphere_surface(state: int, /) -> vec3:
 def sample_unit_square(state: int, /) -> vec2:
     """A uniform point of [-0.5, 0.5)²."""
 
-@overload
+@_overload
 def curlnoise(state: int, xy: vec2, octaves: int = 1, lacunarity: float = 2.0, gain: float = 0.5, /) -> vec2:
     """A field in the plane without divergence: the gradient of a sum of noises, turned by a right angle."""
 
-@overload
+@_overload
 def curlnoise(state: int, xyz: vec3, octaves: int = 1, lacunarity: float = 2.0, gain: float = 0.5, /) -> vec3:
     """A field in space without divergence: the curl of three sums of noises; octaves as in the plane."""
 
-@overload
+@_overload
 def curlnoise(state: int, xyzt: vec4, octaves: int = 1, lacunarity: float = 2.0, gain: float = 0.5, /) -> vec3:
     """A field in space without divergence that moves with time, the fourth coordinate; octaves as in the plane."""
 
-@overload
+@_overload
 def noise(state: int, x: float, /) -> float:
     """Noise along a line."""
 
-@overload
+@_overload
 def noise(state: int, xy: vec2, /) -> float:
     """Noise in the plane."""
 
-@overload
+@_overload
 def noise(state: int, xyz: vec3, /) -> float:
     """Noise in space."""
 
-@overload
+@_overload
 def noise(state: int, xyzt: vec4, /) -> float:
     """Noise in space and time."""
 
-@overload
+@_overload
 def pnoise(state: int, x: float, px: int, /) -> float:
     """Noise along a line that repeats after px units."""
 
-@overload
+@_overload
 def pnoise(state: int, xy: vec2, px: int, py: int, /) -> float:
     """Noise in the plane that repeats after whole periods, also where coordinates are negative."""
 
-@overload
+@_overload
 def pnoise(state: int, xyz: vec3, px: int, py: int, pz: int, /) -> float:
     """Noise in space that repeats after whole periods, also where coordinates are negative."""
 
-@overload
+@_overload
 def pnoise(state: int, xyzt: vec4, px: int, py: int, pz: int, pt: int, /) -> float:
     """Noise in space and time that repeats after whole periods, also where coordinates are negative."""
 
@@ -1890,11 +1900,11 @@ def atomic_sub(array: array[_T], /, *indices_and_values: Any) -> _T:
 def atomic_xor(array: array[_T], /, *indices_and_values: Any) -> _T:
     """Turns the bits of the value round."""
 
-@overload
+@_overload
 def lower_bound(arr: array[Any], value: float, /) -> int:
     """The first position whose element is not below the value, else the length of the array; elements never fall."""
 
-@overload
+@_overload
 def lower_bound(arr: array[Any], arr_begin: int, arr_end: int, value: float, /) -> int:
     """The first position in arr_begin … arr_end - 1 whose element is not below the value, else arr_end."""
 

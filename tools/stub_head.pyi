@@ -5,7 +5,8 @@ building; these types are a little wider: all numbers of one kind (`float16`, `f
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, Generic, TypeAlias, overload
+from typing import Any, Generic, TypeAlias
+from typing import overload as _overload
 
 from typing_extensions import ParamSpec, Self, TypeVar
 
@@ -42,6 +43,7 @@ class Function(Generic[_P, _R]):
     module: str
     qualname: str
     name: str
+    overloads: tuple[Function[..., Any], ...]
     __name__: str
     def __init__(self, function: Callable[_P, _R]) -> None: ...
     def __call__(self, *args: _P.args, **kwargs: _P.kwargs) -> _R: ...
@@ -50,6 +52,8 @@ class Kernel(Function[..., None]):
     """A kernel: `kb.launch(kernel, dim, inputs=[…])`."""
 
     options: dict[str, object]
+    bound: dict[str, Any]
+    generic: Kernel | None
     target: Any
     def __init__(self, function: Callable[..., None], options: dict[str, object] | None = None) -> None: ...
     def launch(
@@ -62,20 +66,26 @@ class Kernel(Function[..., None]):
     ) -> None:
         """Launches over `dim` threads; `args` in the order of the parameters. See `kb.launch`."""
 
-@overload
+@_overload
 def kernel(function: Callable[..., None]) -> Kernel:
     """Declares a kernel: `@kernel` or `@kernel(fmad=False)`."""
 
-@overload
+@_overload
 def kernel(
     *, fmad: bool = ..., enable_backward: bool = ..., block_dim: int = ...
 ) -> Callable[[Callable[..., None]], Kernel]: ...
-@overload
+@_overload
 def func(function: Callable[_P, _R]) -> Function[_P, _R]:
     """Declares a function that kernels call. On the host it stays callable."""
 
-@overload
+@_overload
 def func() -> Callable[[Callable[_P, _R]], Function[_P, _R]]: ...
+@_overload
+def overload(kernel: Kernel, types: Any) -> Kernel:
+    """An instance of a generic kernel: `overload(scale, {"x": kb.array(dtype=float)})`, or a list of all types."""
+
+@_overload
+def overload(kernel: Callable[..., None]) -> Kernel: ...
 def struct(cls: type[_T]) -> type[_T]:
     """Makes a class of annotated fields a record that kernels take; its fields are zero until set."""
 
@@ -89,7 +99,7 @@ class array(Generic[_T]):
     strides: tuple[int, ...]
     dtype: Any
     device: Device
-    @overload
+    @_overload
     def __init__(
         self,
         data: Any = None,
@@ -102,7 +112,7 @@ class array(Generic[_T]):
         owner: Any = None,
         ndim: int | None = None,
     ) -> None: ...
-    @overload
+    @_overload
     def __init__(
         self: array[Any],
         data: Any,
@@ -160,62 +170,62 @@ class array1d(array[_T]):
 class array2d(array[_T]):
     """`array` with two dimensions."""
 
-    @overload  # type: ignore[override]
+    @_overload  # type: ignore[override]
     def __getitem__(self, index: int) -> array[_T]: ...
-    @overload
+    @_overload
     def __getitem__(self, index: tuple[int, int]) -> _T: ...
 
 class array3d(array[_T]):
     """`array` with three dimensions."""
 
-    @overload  # type: ignore[override]
+    @_overload  # type: ignore[override]
     def __getitem__(self, index: int) -> array2d[_T]: ...
-    @overload
+    @_overload
     def __getitem__(self, index: tuple[int, int]) -> array[_T]: ...
-    @overload
+    @_overload
     def __getitem__(self, index: tuple[int, int, int]) -> _T: ...
 
 class array4d(array[_T]):
     """`array` with four dimensions."""
 
-    @overload  # type: ignore[override]
+    @_overload  # type: ignore[override]
     def __getitem__(self, index: int) -> array3d[_T]: ...
-    @overload
+    @_overload
     def __getitem__(self, index: tuple[int, int]) -> array2d[_T]: ...
-    @overload
+    @_overload
     def __getitem__(self, index: tuple[int, int, int]) -> array[_T]: ...
-    @overload
+    @_overload
     def __getitem__(self, index: tuple[int, int, int, int]) -> _T: ...
 
-@overload
+@_overload
 def empty(shape: int | Sequence[int], dtype: type[_T], device: Any = None) -> array[_T]:
     """An array of undefined content."""
 
-@overload
+@_overload
 def empty(shape: int | Sequence[int], *, device: Any = None) -> array[float]: ...
-@overload
+@_overload
 def zeros(shape: int | Sequence[int], dtype: type[_T], device: Any = None) -> array[_T]:
     """An array of zeros (every byte zero)."""
 
-@overload
+@_overload
 def zeros(shape: int | Sequence[int], *, device: Any = None) -> array[float]: ...
-@overload
+@_overload
 def ones(shape: int | Sequence[int], dtype: type[_T], device: Any = None) -> array[_T]:
     """An array of ones; vectors and matrices have ones in every component."""
 
-@overload
+@_overload
 def ones(shape: int | Sequence[int], *, device: Any = None) -> array[float]: ...
-@overload
+@_overload
 def full(shape: int | Sequence[int], value: Any, dtype: type[_T], device: Any = None) -> array[_T]:
     """An array with `value` in every element; dtype as the value's, unless given."""
 
-@overload
+@_overload
 def full(shape: int | Sequence[int], value: _T, *, device: Any = None) -> array[_T]: ...
-@overload
+@_overload
 def asarray(data: Any, dtype: type[_T]) -> array[_T]:
     """An array over the device memory of another library's array, kept alive, not copied."""
 
-@overload
+@_overload
 def asarray(data: Any) -> array[Any]: ...
 def copy(dest: Any, src: Any) -> None:
     """Copies `src` (an array on the same or another GPU, or host data) into the array `dest` of the same shape."""
@@ -228,16 +238,16 @@ def to_host(data: Any) -> Any:
 class _Vec(Generic[_N]):
     def __len__(self) -> int: ...
     def __iter__(self) -> Iterator[_N]: ...
-    @overload
+    @_overload
     def __getitem__(self, index: int) -> _N: ...
-    @overload
+    @_overload
     def __getitem__(self, index: slice) -> Any: ...
     def __setitem__(self, index: int | slice, value: Any) -> None: ...
     def __add__(self, other: Self) -> Self: ...
     def __sub__(self, other: Self) -> Self: ...
-    @overload
+    @_overload
     def __mul__(self, other: _N) -> Self: ...
-    @overload
+    @_overload
     def __mul__(self, other: _Mat[Any, _N]) -> Any: ...
     def __rmul__(self, other: _N) -> Self: ...
     def __matmul__(self, other: _Mat[Any, _N]) -> Any: ...
@@ -248,39 +258,39 @@ class _Vec(Generic[_N]):
 class _Vec3(_Vec[_N]): ...
 
 class _Quat(_Vec[float]):
-    @overload  # type: ignore[override]
+    @_overload  # type: ignore[override]
     def __mul__(self, other: float) -> Self: ...
-    @overload
+    @_overload
     def __mul__(self, other: Self) -> Self: ...
 
 class _Transform(_Vec[float]):
-    @overload  # type: ignore[override]
+    @_overload  # type: ignore[override]
     def __mul__(self, other: float) -> Self: ...
-    @overload
+    @_overload
     def __mul__(self, other: Self) -> Self: ...
 
 class _Mat(Generic[_Row, _N]):
     def __len__(self) -> int: ...
     def __iter__(self) -> Iterator[_Row]: ...
-    @overload
+    @_overload
     def __getitem__(self, index: int) -> _Row: ...
-    @overload
+    @_overload
     def __getitem__(self, index: tuple[int, int]) -> _N: ...
-    @overload
+    @_overload
     def __getitem__(self, index: slice | tuple[int | slice, int | slice]) -> Any: ...
     def __setitem__(self, index: Any, value: Any) -> None: ...
     def __add__(self, other: Self) -> Self: ...
     def __sub__(self, other: Self) -> Self: ...
-    @overload
+    @_overload
     def __mul__(self, other: _N) -> Self: ...
-    @overload
+    @_overload
     def __mul__(self, other: _Row) -> _Row: ...
-    @overload
+    @_overload
     def __mul__(self, other: Self) -> Self: ...
     def __rmul__(self, other: _N) -> Self: ...
-    @overload
+    @_overload
     def __matmul__(self, other: _Row) -> _Row: ...
-    @overload
+    @_overload
     def __matmul__(self, other: Self) -> Self: ...
     def __truediv__(self, other: _N) -> Self: ...
     def __neg__(self) -> Self: ...

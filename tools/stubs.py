@@ -110,7 +110,10 @@ def _whole(name: str, base: str, fields: list[str], forms: list[str]) -> str:
     number = "int" if "int]" in base else "float"
     lines = ["    %s" % field for field in fields]
     for form in [*forms, "values: Iterable[%s]%s, /" % (number, " | Iterable[Any]" if base.startswith("_Mat") else "")]:
-        lines += ["    @overload", "    def __init__(%s) -> None: ..." % ", ".join(["self", *([form] if form else [])])]
+        lines += [
+            "    @_overload",
+            "    def __init__(%s) -> None: ..." % ", ".join(["self", *([form] if form else [])]),
+        ]
     return "class %s(%s):\n%s\n" % (name, base, "\n".join(lines))
 
 
@@ -124,7 +127,7 @@ def _function(entry: Entry) -> Iterable[str]:
         for head in _heads(entry, use.signature):
             made.setdefault(head, use.doc if use.doc not in made.values() else "")
     for head, doc in made.items():
-        overload = "@overload\n" if len(made) > 1 else ""
+        overload = "@_overload\n" if len(made) > 1 else ""
         body = '\n    """%s"""\n' % doc if doc else " ..."
         yield "%sdef %s%s:%s\n" % (overload, entry.name, head, body)
 

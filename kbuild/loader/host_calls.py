@@ -6,7 +6,7 @@ import operator
 
 from . import abi
 from .host_math import HOST, RandomState, rounded
-from .values import class_of, coerce, convert, describe
+from .values import Mat, Vec, class_of, coerce, convert, describe
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def _bound(names: list[str], arguments: Any, named: Any, defaults: Any) -> list[
 
 def _fit(values: list[Any], kinds: list[str], is_exact: bool) -> bool:
     """Every value is of its kind, and all vectors and matrices are made of one type."""
-    elements = {value._kb_type_.element for value in values if hasattr(value, "_kb_type_")}
+    elements = {type(value)._kb_type_.element for value in values if isinstance(value, (Vec, Mat))}
     if len(elements) > 1 or (is_exact and elements - {abi.FLOAT32}):
         return False
     return all(_is_of_kind(value, kind) for value, kind in zip(values, kinds))
@@ -102,12 +102,12 @@ def _fit(values: list[Any], kinds: list[str], is_exact: bool) -> bool:
 def _is_of_kind(value: Any, kind: str) -> bool:
     if kind == "RandomState":
         return isinstance(value, RandomState)
-    type = getattr(value, "_kb_type_", None)
+    if isinstance(value, (Vec, Mat)):
+        whole = type(value)._kb_type_
+        return kind not in abi.SCALARS and kind != "array" and whole == _type_of(kind, whole.element)
     if kind == "array":
-        return type is None and hasattr(value, "__len__")
-    if kind in abi.SCALARS:
-        return type is None and (hasattr(value, "__index__") or (kind[0] == "f" and hasattr(value, "__float__")))
-    return type == _type_of(kind, type.element) if isinstance(type, (abi.Vector, abi.Matrix)) else False
+        return hasattr(value, "__len__")
+    return kind in abi.SCALARS and (hasattr(value, "__index__") or (kind[0] == "f" and hasattr(value, "__float__")))
 
 
 def _type_of(kind: str, element: abi.Scalar) -> abi.Vector | abi.Matrix:
@@ -120,7 +120,7 @@ def _type_of(kind: str, element: abi.Scalar) -> abi.Vector | abi.Matrix:
 
 
 def _element_of(values: list[Any]) -> abi.Scalar:
-    return next((value._kb_type_.element for value in values if hasattr(value, "_kb_type_")), abi.FLOAT32)
+    return next((type(value)._kb_type_.element for value in values if isinstance(value, (Vec, Mat))), abi.FLOAT32)
 
 
 def _plain(kind: str) -> Callable[[Any], Any]:

@@ -20,10 +20,13 @@ from hypothesis import strategies as st
 
 import kbuild as kb
 from kbuild.intrinsics.catalogue import entry
+from kbuild.intrinsics.library import FUNCTIONS, OVERLOADS
+from kbuild.intrinsics.table import ROWS
 from kbuild.ir.nodes import Kernel
 from kbuild.ir.types import Array, Matrix, Type, Vector, is_float
 from kbuild.loader import host_calls, host_library, host_math, host_random, values
 from kbuild.loader.abi import FLOAT32
+from kbuild.loader.builtins import TABLE
 from kbuild.loader.host_math import RandomState
 from kbuild.sim import numbers
 from kbuild.sim.threads import run
@@ -191,14 +194,12 @@ def test_fused_multiply_add_of_float32(a: float, b: float, c: float) -> None:
     assert bits(host_math.fused(a, b, c)) == bits(numbers.fma(a, b, c, FLOAT32))
 
 
-@given(
-    st.integers(0, 2**24), st.integers(0, 2**24), st.integers(-150, 30), st.integers(0, 2**24), st.integers(-150, 30)
-)
-def test_fused_multiply_add_near_ties(a: int, b: int, e: int, c: int, f: int) -> None:
-    x, y, z = float(a), math.ldexp(b, e), math.ldexp(-c, f)
-    assert bits(host_math.fused(x, kb.float32(y), kb.float32(z))) == bits(
-        numbers.fma(x, kb.float32(y), kb.float32(z), FLOAT32)
-    )
+@given(st.integers(2048, 2895), st.integers(2048, 2895), st.integers(40, 140), st.sampled_from([-1.0, 1.0]))
+def test_fused_multiply_add_beside_a_tie(a: int, b: int, exponent: int, sign: float) -> None:
+    """A product of 25 bits lies between two float32 numbers; the third says which, however small it is."""
+    x, y, z = float(2 * a + 1), float(2 * b + 1), math.ldexp(sign, -exponent)
+    for factor in (x, -x):
+        assert host_math.fused(factor, y, z) == numbers.fma(factor, y, z, FLOAT32)
 
 
 @given(*[st.floats()] * 3)
@@ -281,3 +282,8 @@ def test_defaults_and_names() -> None:
 def test_functions_are_found_once() -> None:
     assert host_calls.find("host_library", "inverse") is host_calls.find("host_library", "inverse")
     assert pickle.loads(pickle.dumps(kb.inverse(kb.mat22(1, 2, 3, 4)))) == kb.inverse(kb.mat22(1, 2, 3, 4))
+
+
+def test_all_that_is_mathematics_is_on_the_host() -> None:
+    pure = {*ROWS, *FUNCTIONS, *OVERLOADS} - {name for name in ROWS if ROWS[name].is_atomic}
+    assert [name for name in sorted(pure) if not TABLE[name].is_on_host] == []
