@@ -72,7 +72,7 @@ def kernel(function: Callable[..., None]) -> Kernel:
 
 @_overload
 def kernel(
-    *, fmad: bool = ..., enable_backward: bool = ..., block_dim: int = ...
+    *, fmad: bool = ..., asserts: bool = ..., enable_backward: bool = ..., block_dim: int = ...
 ) -> Callable[[Callable[..., None]], Kernel]: ...
 @_overload
 def func(function: Callable[_P, _R]) -> Function[_P, _R]:
@@ -1004,6 +1004,24 @@ def tid() -> Any:
 def static(expression: _T) -> _T:
     """The value of a Python expression, computed while building; as a condition it removes a branch before typing."""
 
+def expect_eq(a: _T, b: _T) -> None:
+    """Prints both where they differ."""
+
+@_overload
+def expect_near(a: float, b: float, tolerance: float = 1e-06) -> None:
+    """Prints both where an element differs by more, or is no number."""
+
+@_overload
+def expect_near(a: _C, b: _C, tolerance: float = 1e-06) -> None: ...
+def expect_neq(a: _T, b: _T) -> None:
+    """Prints the value where both are equal."""
+
+def print(*values: Any, sep: str = ' ', end: str = '\n') -> None:
+    """Prints values of every type, also structs, tuples and constant texts. Python's own `print` means this."""
+
+def printf(format: str, *values: Any) -> None:
+    """Prints by a constant format, which is checked against the types."""
+
 @_overload
 def add(a: _N, b: _N, /) -> _N:
     """a + b."""
@@ -1291,28 +1309,28 @@ def quat_identity(dtype: Any = ...) -> Any:
     """No rotation."""
 
 @_overload
-def quaternion(x: float, y: float, z: float, w: float, /, *, dtype: Any = ...) -> Any:
+def quaternion(x: float, y: float, z: float, w: float, *, dtype: Any = ...) -> Any:
     """A quaternion of its four numbers, of the first three as a vector and the last, or of zeros."""
 
 @_overload
-def quaternion(axis: vec3, w: float, /, *, dtype: Any = ...) -> quat: ...
+def quaternion(axis: vec3, w: float, *, dtype: Any = ...) -> quat: ...
 @_overload
-def quaternion(axis: vec3h, w: float, /, *, dtype: Any = ...) -> quath: ...
+def quaternion(axis: vec3h, w: float, *, dtype: Any = ...) -> quath: ...
 @_overload
-def quaternion(axis: vec3d, w: float, /, *, dtype: Any = ...) -> quatd: ...
+def quaternion(axis: vec3d, w: float, *, dtype: Any = ...) -> quatd: ...
 @_overload
 def quaternion(*, dtype: Any = ...) -> Any: ...
 def transform_identity(dtype: Any = ...) -> Any:
     """No motion."""
 
 @_overload
-def transformation(p: vec3, q: quat, /, *, dtype: Any = ...) -> transform:
+def transformation(p: vec3, q: quat, *, dtype: Any = ...) -> transform:
     """A rigid motion of a position and a rotation, or of its seven numbers."""
 
 @_overload
-def transformation(p: vec3h, q: quath, /, *, dtype: Any = ...) -> transformh: ...
+def transformation(p: vec3h, q: quath, *, dtype: Any = ...) -> transformh: ...
 @_overload
-def transformation(p: vec3d, q: quatd, /, *, dtype: Any = ...) -> transformd: ...
+def transformation(p: vec3d, q: quatd, *, dtype: Any = ...) -> transformd: ...
 @_overload
 def transformation(*values: float, dtype: Any = ...) -> Any: ...
 @_overload

@@ -38,18 +38,24 @@ CONSTRUCTS = """\
 | construct | in a kernel |
 |---|---|
 | `@kb.kernel`, `@kb.kernel(fmad=False, block_dim=128)` | an entry for `kb.launch`; every parameter has a type |
-| `@kb.func` | a function that kernels call; parameters may be `Any`, and it is compiled for each combination of types |
+| `@kb.func` | a function that kernels call; several of one name are told apart by their parameters' types |
+| `Any` as a parameter's type | each combination of types is compiled apart; a kernel needs `kb.overload` for each |
 | `@kb.struct` | a record of annotated fields; `S()` is zero, `S(a, b)` and `S(x=a)` set fields |
 | `if`, `elif`, `else`, `while`, `break`, `continue`, `return` | as in Python; a function returns one type, or several |
 | `for i in range(a, b, step)` | bounds are taken once; other loops, and `else` on a loop, are refused |
 | `x = …`, `x: float = …`, `x += …`, `a, b = f(…)` | a variable keeps the type it got first |
 | `a[i]`, `a[i, j] = …`, `row = a[i]` | an element of an array; with fewer indices a view of what is left |
-| `a.shape[0]`, `len(a)` | extents of an array |
+| `a[-1]` | with a constant index: from the end |
+| `a.shape[0]`, `len(a)`, `a.dtype` | extents and element type of an array |
+| `if a:`, `a is None` | whether there is an array; a launch may have None for those that a kernel asks for so |
 | `a[i] += x`, `-=`, `&=`, `\\|=`, `^=` | atomic on an array's element |
 | `v[i]`, `v.x`, `v[1:3]`, `m[i, j]`, `m[i]` | elements, slices with constant bounds, rows; all may be assigned |
 | `t.p`, `t.q` | position and rotation of a transform |
 | `+ - * / // % **`, `@` | both sides of one type; integers divide and leave remainders as in C |
 | `& \\| ^ ~ << >>` | integers |
+| `f(*pair)`, `kb.vec3(*v, 1.0)` | the parts of a tuple, vector or matrix as arguments |
+| `f = kb.static(…)`, `vec = kb.types.vector(3, float)` | a local name for a function or a type |
+| `assert condition, "text"` | compiled where `asserts = true`; see [debugging.md](debugging.md) |
 | `== != < <= > >=`, chained too; `and or not`, `x if c else y` | as in Python; only what decides is computed |
 | `kb.float64(x)`, `kb.int32(x)`, `type(x)(y)` | conversions; nothing converts by itself |
 | `kb.static(expression)` | Python, computed while building |
@@ -66,7 +72,7 @@ FUNCTIONS = """\
 All are reached as `kb.NAME`. In signatures `Float`, `Integer` and `Number` stand for one scalar type of that kind
 throughout the signature (`Float`: float16, float32, float64; `Number`: these and the integers), and `Vec[Float]` is
 made of it. `Vec` is a vector of any length, a quaternion or a transform, `Mat` a matrix of any shape, `Square` one with
-as many rows as columns, `Composite` any of these, `Array` a one-dimensional array, `Value` any type.
+as many rows as columns, `Composite` any of these, `Array` a one-dimensional array, `Value` any type, one throughout.
 
 - **derivative**: where the function has one that is not zero by construction: *yes*, *no*, or *parts*: everywhere but
   at isolated points, where a formula changes or the slope is infinite. It says what the function is; this version of

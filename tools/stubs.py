@@ -149,7 +149,10 @@ def _head(entry: Entry, signature: Described, suffix: str | None) -> str:
     text = " ".join([*(p.word for p in signature.parameters), *signature.results])
     is_reduced = "Number" in signature.results  # one number of a whole: the element type must be found again
     parameters: list[str] = []
-    is_named = entry.row is None and len(entry.uses) == 1 and not entry.is_stateful
+    # What has rows or several functions takes no keywords; forms do where they have defaults.
+    is_form = entry.row is None and not entry.is_library
+    has_names = len(entry.uses) == 1 or (is_form and any(p.default for p in signature.parameters))
+    is_named = entry.row is None and not entry.is_stateful and has_names
     if entry.group == "Atomic operations":  # no parameter can follow the indices by position
         return "(array: array[_T], /, *indices_and_values: Any) -> _T"
     for parameter in signature.parameters:

@@ -4,7 +4,8 @@
 
 `Float`, `Integer` and `Number` are sets of scalar types and, within one signature, one type; `Vec[Float]` is made of
 it. `Vec` has any length (quaternions and transforms included), `Mat` any shape, `Square` as many rows as columns;
-`Composite` is any of them, and one type throughout the signature. `Value` is any type, one throughout; `Type` a type.
+`Composite` is any of them, and one type throughout the signature. `Value` is any type, one throughout, `Any` any type
+whatever the others are; `Type` is a type.
 
 The word before the signatures says where the function has a derivative: `yes`, `no`, or `parts` (everywhere but at
 isolated points, where a formula changes). Rows have signature and derivative of their own; a line here replaces them
@@ -25,6 +26,19 @@ tid               no     () -> Int32
 == Compile time
 static            no     (expression: Value) -> Value
     # The value of a Python expression, computed while building; as a condition it removes a branch before typing.
+
+== Printing
+print             no     (*values: Any, sep: str = ' ', end: str = '\\n') -> None
+    # Prints values of every type, also structs, tuples and constant texts. Python's own `print` means this.
+printf            no     (format: str, *values: Any) -> None
+    # Prints by a constant format, which is checked against the types.
+expect_eq         no     (a: Value, b: Value) -> None
+    # Prints both where they differ.
+expect_neq        no     (a: Value, b: Value) -> None
+    # Prints the value where both are equal.
+expect_near       no     (a: Float, b: Float, tolerance: Float = 1e-06) -> None; \
+(a: Composite[Float], b: Composite[Float], tolerance: Float = 1e-06) -> None
+    # Prints both where an element differs by more, or is no number.
 
 == Operators by name
 add               yes    (a: Number, b: Number) -> Number; (a: Composite[Number], b: Composite[Number]) -> Composite[Number]

@@ -32,7 +32,21 @@ class Body:
 def halved(x: Any):
     return x / 2.0, x
 
-@kb.kernel(fmad=False, block_dim=128)
+@kb.func
+def again(x: float):
+    return x
+
+@kb.func
+def again(x: int):
+    return float(x)
+
+@kb.kernel
+def generic(a: kb.array(dtype=Any)):
+    a[0] = a[1]
+
+kb.overload(generic, {"a": kb.array(dtype=float)})
+
+@kb.kernel(fmad=False, block_dim=128, asserts=True)
 def one(a: kb.array(dtype=float), b: kb.array2d[kb.vec3], n: int, m: kb.mat33, t: kb.transform, k: kb.array(dtype=int)):
     body = Body()
     body = Body(1.0, b[0, 0])
@@ -46,7 +60,7 @@ def one(a: kb.array(dtype=float), b: kb.array2d[kb.vec3], n: int, m: kb.mat33, t
         else:
             total += SCALE
     while total > 1.0 and not n == 3 or n < 2:
-        total, rest = halved(total)
+        total, rest = halved(again(total) + again(n))
     row = b[1]
     v = row[2]
     v.x = v[1]
@@ -57,6 +71,14 @@ def one(a: kb.array(dtype=float), b: kb.array2d[kb.vec3], n: int, m: kb.mat33, t
     a[1] -= 1.0
     k[0] &= 3
     k[1] |= k[2] >> 1 ^ ~k[3] << 2
+    if b:
+        a[-1] = a.dtype(2)
+    assert total >= 0.0, "total"
+    f = kb.static(halved)
+    vec = kb.types.vector(3, float)
+    w = vec(*kb.vec2(1.0), 1.0)
+    total, rest = f(w[0])
+    print(total, w)
     a[2] = abs(min(max(a[0], 1.0), 2.0)) ** 2.0 // 3.0 % pow(a[0], 2.0)
     v = kb.quat_rotate(t.q, t.p) + m @ v
     a[3] = float(k.shape[0] * kb.static(3 * 2)) + type(a[0])(n) + body.x
@@ -88,7 +110,7 @@ def test_rows_have_the_columns_of_their_table() -> None:
 
 
 def test_the_constructs_are_those_of_the_language(tmp_path: Path) -> None:
-    kernels.lower_text(tmp_path, CONSTRUCTS)
+    assert len(kernels.lower_text(tmp_path, CONSTRUCTS)) == 2
 
 
 def test_measured_errors_are_shown() -> None:

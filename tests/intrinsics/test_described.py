@@ -21,6 +21,10 @@ from tools.signatures import concrete
 
 # Their arguments are not plain values: each has a kernel of its own below.
 APART = {
+    "expect_eq": "a: kb.array(dtype=int), v: kb.vec2|kb.expect_eq(a[0], a[1]); kb.expect_eq(v, v)",
+    "expect_near": "a: kb.array(dtype=float), v: kb.vec2d|"
+    "kb.expect_near(a[0], a[1]); kb.expect_near(v, v, 1e-9); kb.expect_near(a[0], a[1], tolerance=0.1)",
+    "expect_neq": "a: kb.array(dtype=int), v: kb.vec2|kb.expect_neq(a[0], a[1]); kb.expect_neq(v, v)",
     "identity": "m: kb.array(dtype=kb.mat33d)|m[0] = kb.identity(3, kb.float64)",
     "matrix": "m: kb.array(dtype=kb.mat22d), x: kb.float64|"
     "m[0] = kb.matrix(x, x, x, x, shape=(2, 2)); m[1] = kb.matrix(shape=(2, 2), dtype=kb.float64)",
@@ -29,6 +33,8 @@ APART = {
     "quat_identity": "q: kb.array(dtype=kb.quatd)|q[0] = kb.quat_identity(kb.float64)",
     "quaternion": "q: kb.array(dtype=kb.quatd), v: kb.vec3d, x: kb.float64|"
     "q[0] = kb.quaternion(x, x, x, x); q[1] = kb.quaternion(v, x); q[2] = kb.quaternion(dtype=kb.float64)",
+    "print": "a: kb.array(dtype=float), v: kb.vec2|kb.print(a[0], v, sep=', ', end=''); print()",
+    "printf": "a: kb.array(dtype=float)|kb.printf('%d %f', 1, a[0])",
     "static": "a: kb.array(dtype=float)|a[0] = kb.static(3.0 * 2)",
     "tid": "a: kb.array2d(dtype=float)|i, j = kb.tid(); a[i, j] = 1.0",
     "transform_identity": "t: kb.array(dtype=kb.transformd)|t[0] = kb.transform_identity(kb.float64)",

@@ -66,7 +66,18 @@ def integrate(
         return
 
 
-@kb.kernel(fmad=False, block_dim=128)
+@kb.kernel
+def generic(a: kb.array[Any], n: int) -> None:
+    a[n] = a[0]
+    kb.printf("%d %f\n", n, 1.0)
+    print(n, a[0])
+    kb.expect_near(kb.vec2(1.0), kb.vec2(1.0), tolerance=0.1)
+
+
+of_floats = kb.overload(generic, {"a": kb.array[float]})
+
+
+@kb.kernel(fmad=False, block_dim=128, asserts=True)
 def other(a: kb.array3d[float], vec5: kb.array4d[kb.vec2i]) -> None:
     a[0, 0, 0] = float(vec5[0, 0, 0, 0].x) + a[0][1, 2] + a[0][1][2]
 

@@ -13,6 +13,7 @@ from textwrap import dedent
 import pytest
 
 import kbuild as kb
+from kbuild.loader import types
 from kbuild.loader.builtins import TABLE
 from tests.helpers import golden, kernels
 from tools import stubs
@@ -90,6 +91,11 @@ def test_functions_take_what_they_take_at_run_time() -> None:
     assert public - written == set()
 
 
+def test_the_kernel_decorator_has_its_options() -> None:
+    options = [node for node in definitions()["kernel"] if isinstance(node, ast.FunctionDef) and node.args.kwonlyargs]
+    assert [a.arg for a in options[0].args.kwonlyargs] == list(types._KERNEL_OPTIONS)
+
+
 def class_body(name: str) -> list[ast.stmt]:
     (node,) = definitions()[name]
     assert isinstance(node, ast.ClassDef)
@@ -109,7 +115,7 @@ def test_a_program_is_right_for_mypy_and_for_kbuild(cache: Path) -> None:
     _, declared = kernels.load(HERE / "program.py", "stub_program")
     lowered, diagnostics = kernels.diagnose(declared)
     assert [d.render() for d in diagnostics] == []
-    assert len(lowered) == 3
+    assert len(lowered) == 4
 
 
 def test_mistakes_are_found(cache: Path) -> None:
