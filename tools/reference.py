@@ -86,9 +86,11 @@ as many rows as columns, `Composite` any of these, `Array` a one-dimensional arr
 - **host**: it computes on the host too, with Python's double precision, and rounds to the type of its arguments.
 """
 
-STATEFUL = (
-    "\nFunctions whose first parameter is `state` advance the variable that stands there: `x = kb.randf(state)`.\n"
-)
+STATEFUL = """
+Functions whose first parameter is `state` advance the variable that stands there: `x = kb.randf(state)`. So they do on
+the host, where `state = kb.rand_init(seed)` is an object; it draws the numbers that a kernel draws from this seed, and
+can be given to a kernel as its uint32.
+"""
 NOTES = {
     "Random numbers": STATEFUL,
     "Decompositions": "\nEach also takes variables for its results: `kb.svd3(a, u, sigma, v)`.\n",
