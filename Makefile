@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SHELL := /bin/bash
 
-.PHONY: help demo test lint format test-gpu wheelhouse bench fuzz clean
+.PHONY: help demo test lint format generated test-gpu wheelhouse bench fuzz clean
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -24,6 +24,9 @@ lint: $(VENV)/.stamp ## ruff (format, lint) and mypy --strict
 format: $(VENV)/.stamp ## rewrite the sources as `make lint` wants them
 	$(BIN)/ruff format
 	$(BIN)/ruff check --fix
+
+generated: $(VENV)/.stamp ## rewrite the files that are made from the compiler's tables
+	@for tool in reference stubs host_library; do $(BIN)/python -m tools.$$tool || exit; done
 
 wheelhouse: ## collect in build/wheelhouse what `make test-gpu` installs (this is the step that needs a network)
 	@$(PYTHON) -m tools.gpu_environment collect

@@ -10,44 +10,11 @@
     kb.launch(scale, dim=n, inputs=[data, 2.0])
 
 Importing this package loads nothing else; each public name is resolved when it is first used (PEP 562). On a deployed
-machine all of them live in `kbuild.loader`, which needs Python's standard library and the GPU driver.
+machine all of them live in `kbuild.loader`, which needs Python's standard library and the GPU driver. Type checkers and
+editors read `__init__.pyi` in its place.
 """
 
 from __future__ import annotations
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from kbuild._version import __version__ as __version__
-    from kbuild.loader import factories
-    from kbuild.loader.array import array as array
-    from kbuild.loader.array import array1d as array1d
-    from kbuild.loader.array import array2d as array2d
-    from kbuild.loader.array import array3d as array3d
-    from kbuild.loader.array import array4d as array4d
-    from kbuild.loader.array import asarray as asarray
-    from kbuild.loader.array import copy as copy
-    from kbuild.loader.array import empty as empty
-    from kbuild.loader.array import full as full
-    from kbuild.loader.array import ones as ones
-    from kbuild.loader.array import to_host as to_host
-    from kbuild.loader.array import zeros as zeros
-    from kbuild.loader.context import Device as Device
-    from kbuild.loader.context import get_devices as get_devices
-    from kbuild.loader.context import synchronize as synchronize
-    from kbuild.loader.errors import BundleError as BundleError
-    from kbuild.loader.errors import DriverError as DriverError
-    from kbuild.loader.errors import LaunchError as LaunchError
-    from kbuild.loader.errors import StaleBundle as StaleBundle
-    from kbuild.loader.providers import enable_jit as enable_jit
-    from kbuild.loader.resolve import launch as launch
-    from kbuild.loader.types import Function as Function
-    from kbuild.loader.types import Kernel as Kernel
-    from kbuild.loader.types import func as func
-    from kbuild.loader.types import kernel as kernel
-    from kbuild.loader.types import overload as overload
-    from kbuild.loader.types import struct as struct
-
-    types = factories
 
 _HOMES = {
     "_version": "__version__",

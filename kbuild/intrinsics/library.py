@@ -112,7 +112,7 @@ def lerp(a: Any, b: Any, t: Any):  # type: ignore[no-untyped-def]
 @func
 def sign(x: Any):  # type: ignore[no-untyped-def]
     """-1 below zero, else 1."""
-    return type(x)(-1) if x < 0 else type(x)(1)
+    return -type(x)(1) if x < 0 else type(x)(1)
 
 
 @func

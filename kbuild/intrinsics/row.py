@@ -15,6 +15,9 @@ class Row:
     `cuda` maps the spelling of the first argument's type to the C++ function that computes it; float16 without an entry
     of its own computes in float32 and rounds. `is_atomic`: the first argument is a place in an array, which the
     intrinsic changes, and the result is the value before. A row without effects is a pure function of its arguments.
+
+    `ptx` names the instructions of PTX at its heart, as the float32 or int32 version is to become them; `derivative`
+    says where it has one: `yes`, `no`, or `parts` (everywhere but at isolated points).
     """
 
     name: str
@@ -22,6 +25,8 @@ class Row:
     cuda: Mapping[str, str]
     doc: str
     is_atomic: bool = False
+    ptx: str = ""
+    derivative: str = ""
 
     @property
     def has_effects(self) -> bool:

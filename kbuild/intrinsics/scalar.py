@@ -7,16 +7,26 @@ from kbuild.intrinsics.signature import signature
 from kbuild.ir.types import SCALARS
 
 
-def _float_row(name: str, doc: str, parameters: str = "x", result: str = "Float", cuda: str | None = None) -> Row:
+def _float_row(
+    name: str,
+    doc: str,
+    parameters: str = "x",
+    result: str = "Float",
+    cuda: str | None = None,
+    *,
+    ptx: str,
+    derivative: str = "yes",
+) -> Row:
     """A row for float32 and float64 with C's names: `sinf` and `sin`, or one overloaded name."""
     names = {"float32": cuda or f"{name}f", "float64": cuda or name}
     text = ", ".join(f"{p}: Float" for p in parameters.split())
-    return Row(name, signature(f"({text}) -> {result}"), names, doc)
+    return Row(name, signature(f"({text}) -> {result}"), names, doc, ptx=ptx, derivative=derivative)
 
 
-def _clamped_row(name: str, doc: str) -> Row:
+def _clamped_row(name: str, doc: str, *, ptx: str) -> Row:
     """A row whose argument kbuild cuts to -1 … 1 first, as Warp does; a NaN stays."""
-    return Row(name, signature("(x: Float) -> Float"), dict.fromkeys(("float32", "float64"), f"kb_{name}"), doc)
+    names = dict.fromkeys(("float32", "float64"), f"kb_{name}")
+    return Row(name, signature("(x: Float) -> Float"), names, doc, ptx=ptx, derivative="parts")
 
 
 _NUMBERS = tuple(name for name, type in SCALARS.items() if type.kind in ("int", "uint"))
@@ -26,49 +36,55 @@ def _number_row(name: str, doc: str, parameters: str, float_name: str) -> Row:
     """A row for all numbers: C's float functions, kbuild's own for integers."""
     names = {"float32": f"{float_name}f", "float64": float_name} | dict.fromkeys(_NUMBERS, f"kb_{name}")
     text = ", ".join(f"{p}: Number" for p in parameters.split())
-    return Row(name, signature(f"({text}) -> Number"), names, doc)
+    return Row(name, signature(f"({text}) -> Number"), names, doc, ptx=name, derivative="parts")
 
 
 ROWS = (
     _number_row("abs", "Absolute value; the smallest integer stays itself.", "x", "fabs"),
     _number_row("min", "The smaller; a NaN loses.", "a b", "fmin"),
     _number_row("max", "The larger; a NaN loses.", "a b", "fmax"),
-    _float_row("sqrt", "Square root, correctly rounded."),
-    _float_row("rsqrt", "One over the square root."),
-    _float_row("cbrt", "Cube root."),
-    _float_row("pow", "x to the power y.", "x y"),
-    _float_row("exp", "e to the power x."),
-    _float_row("exp2", "2 to the power x."),
-    _float_row("log", "Natural logarithm."),
-    _float_row("log2", "Logarithm to base 2."),
-    _float_row("log10", "Logarithm to base 10."),
-    _float_row("sin", "Sine of x [rad]."),
-    _float_row("cos", "Cosine of x [rad]."),
-    _float_row("tan", "Tangent of x [rad]."),
-    _clamped_row("asin", "Arc sine [rad]; x below -1 counts as -1, above 1 as 1."),
-    _clamped_row("acos", "Arc cosine [rad]; x below -1 counts as -1, above 1 as 1."),
-    _float_row("atan", "Arc tangent [rad]."),
-    _float_row("atan2", "Angle of the point (x, y) [rad].", "y x"),
-    _float_row("sinh", "Hyperbolic sine."),
-    _float_row("cosh", "Hyperbolic cosine."),
-    _float_row("tanh", "Hyperbolic tangent."),
-    _float_row("erf", "Error function."),
-    _float_row("erfc", "1 - erf(x), without cancellation."),
-    _float_row("erfinv", "The x whose error function is given; infinite at -1 and 1, NaN beyond."),
-    _float_row("erfcinv", "The x whose erfc is given; infinite at 0 and 2, NaN beyond."),
+    _float_row("sqrt", "Square root, correctly rounded.", ptx="sqrt.rn", derivative="parts"),
+    _float_row("rsqrt", "One over the square root.", ptx="rsqrt.approx"),
+    _float_row("cbrt", "Cube root.", ptx="lg2.approx ex2.approx", derivative="parts"),
+    _float_row("pow", "x to the power y.", "x y", ptx="fma.rn rcp.approx", derivative="parts"),
+    _float_row("exp", "e to the power x.", ptx="ex2.approx"),
+    _float_row("exp2", "2 to the power x.", ptx="ex2.approx"),
+    _float_row("log", "Natural logarithm.", ptx="fma.rn"),
+    _float_row("log2", "Logarithm to base 2.", ptx="fma.rn"),
+    _float_row("log10", "Logarithm to base 10.", ptx="fma.rn"),
+    _float_row("sin", "Sine of x [rad].", ptx="fma.rn"),
+    _float_row("cos", "Cosine of x [rad].", ptx="fma.rn"),
+    _float_row("tan", "Tangent of x [rad].", ptx="fma.rn rcp.approx"),
+    _clamped_row("asin", "Arc sine [rad]; x below -1 counts as -1, above 1 as 1.", ptx="fma.rn rsqrt.approx"),
+    _clamped_row("acos", "Arc cosine [rad]; x below -1 counts as -1, above 1 as 1.", ptx="fma.rn rsqrt.approx"),
+    _float_row("atan", "Arc tangent [rad].", ptx="fma.rn rcp.approx"),
+    _float_row("atan2", "Angle of the point (x, y) [rad].", "y x", ptx="fma.rn div.rn", derivative="parts"),
+    _float_row("sinh", "Hyperbolic sine.", ptx="ex2.approx fma.rn"),
+    _float_row("cosh", "Hyperbolic cosine.", ptx="ex2.approx"),
+    _float_row("tanh", "Hyperbolic tangent.", ptx="ex2.approx rcp.approx"),
+    _float_row("erf", "Error function.", ptx="fma.rn ex2.approx"),
+    _float_row("erfc", "1 - erf(x), without cancellation.", ptx="fma.rn ex2.approx"),
+    _float_row(
+        "erfinv", "The x whose error function is given; infinite at -1 and 1, NaN beyond.", ptx="lg2.approx fma.rn"
+    ),
+    _float_row("erfcinv", "The x whose erfc is given; infinite at 0 and 2, NaN beyond.", ptx="lg2.approx fma.rn"),
     Row(
         "bit_count",
         signature("(x: Integer) -> Int32"),
         dict.fromkeys(_NUMBERS, "kb_bit_count"),
         "How many bits of x are 1, in its own width (two's complement).",
+        ptx="popc",
+        derivative="no",
     ),
-    _float_row("floor", "Largest whole number not above x."),
-    _float_row("ceil", "Smallest whole number not below x."),
-    _float_row("trunc", "The whole part of x."),
-    _float_row("round", "Nearest whole number, halves away from zero."),
-    _float_row("rint", "Nearest whole number, halves to even."),
-    _float_row("copysign", "The magnitude of x with the sign of y.", "x y"),
-    _float_row("isnan", "x is not a number.", result="Bool", cuda="isnan"),
-    _float_row("isinf", "x is an infinity.", result="Bool", cuda="isinf"),
-    _float_row("isfinite", "x is neither an infinity nor NaN.", result="Bool", cuda="isfinite"),
+    _float_row("floor", "Largest whole number not above x.", ptx="cvt.rmi", derivative="no"),
+    _float_row("ceil", "Smallest whole number not below x.", ptx="cvt.rpi", derivative="no"),
+    _float_row("trunc", "The whole part of x.", ptx="cvt.rzi", derivative="no"),
+    _float_row("round", "Nearest whole number, halves away from zero.", ptx="add.rz cvt.rzi", derivative="no"),
+    _float_row("rint", "Nearest whole number, halves to even.", ptx="cvt.rni", derivative="no"),
+    _float_row("copysign", "The magnitude of x with the sign of y.", "x y", ptx="copysign", derivative="parts"),
+    _float_row("isnan", "x is not a number.", result="Bool", cuda="isnan", ptx="setp.gtu", derivative="no"),
+    _float_row("isinf", "x is an infinity.", result="Bool", cuda="isinf", ptx="setp.eq", derivative="no"),
+    _float_row(
+        "isfinite", "x is neither an infinity nor NaN.", result="Bool", cuda="isfinite", ptx="setp.lt", derivative="no"
+    ),
 )

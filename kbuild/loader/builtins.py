@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import operator
 
-from . import factories, rotations, spatial
+from . import factories
 from .values import Mat, Vec
 
 TYPE_CHECKING = False
@@ -29,6 +29,11 @@ class Builtin:
 
     def __repr__(self) -> str:
         return "<kbuild function %s>" % self.name
+
+    @property
+    def is_on_host(self) -> bool:
+        """It computes outside kernels too."""
+        return self._host is not None
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
         if self._host is None:
@@ -67,10 +72,14 @@ def _elementwise(one: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _smaller(a: Any, b: Any) -> Any:
+    if a == 0.0 == b:
+        return a if str(a)[0] == "-" else b  # zeros have an order here
     return b if b < a or a != a else a
 
 
 def _larger(a: Any, b: Any) -> Any:
+    if a == 0.0 == b:
+        return b if str(a)[0] == "-" else a
     return b if b > a or a != a else a
 
 
@@ -90,10 +99,10 @@ def _transpose(m: Any) -> Any:
 
 
 def _whole(function: Callable[[float], int]) -> Callable[[float], float]:
-    """A rounding function with a float as its result; infinities and NaN stay."""
+    """A rounding function with a float as its result; infinities, NaN and the sign of zero stay."""
 
     def apply(x: float) -> float:
-        return float(function(x)) if math.isfinite(x) else x
+        return math.copysign(float(function(x)), x) if math.isfinite(x) else x
 
     return apply
 
@@ -167,7 +176,7 @@ def _printf(format: str, *values: Any) -> None:
     sys.stdout.write(plain % values)
 
 
-_HOST: dict[str, Callable[..., Any]] = {
+HOST: dict[str, Callable[..., Any]] = {
     "add": operator.add,
     "bit_and": operator.and_,
     "bit_count": _bit_count,
@@ -240,22 +249,49 @@ _HOST: dict[str, Callable[..., Any]] = {
     "trunc": _whole(math.trunc),
     "where": _where,
     **factories.HOST,
-    **rotations.HOST,
-    **spatial.HOST,
 }
 
+
+def _late(module: str, name: str) -> Callable[..., Any]:
+    """A function of a module that is imported when it is first called."""
+
+    def apply(*arguments: Any, **named: Any) -> Any:
+        from . import host_calls
+
+        return host_calls.find(module, name)(*arguments, **named)
+
+    return apply
+
+
+# What host programs need rarely, by the module that has it.
+_LATE_NAMES = {
+    "host_math": """
+        argmax argmin ddot diag erfcinv erfinv fma get_diag identity lower_bound norm_huber norm_l1 norm_l2
+        norm_pseudo_huber outer skew smooth_normalize trace
+    """,
+    "host_library": """
+        determinant eig3 inverse qr3 quat_from_axis_angle quat_from_euler quat_from_matrix quat_inverse quat_rotate
+        quat_rotate_inv quat_rpy quat_slerp quat_to_axis_angle quat_to_euler quat_to_matrix quat_to_rpy quat_twist
+        quat_twist_angle quat_twist_angle_signed spatial_adjoint spatial_bottom spatial_cross spatial_cross_dual
+        spatial_dot spatial_top svd2 svd3 transform_compose transform_decompose transform_from_matrix
+        transform_get_rotation transform_get_translation transform_inverse transform_multiply transform_point
+        transform_to_matrix transform_twist transform_vector transform_wrench velocity_at_point
+    """,
+    "host_random": """
+        closest_point_edge_edge curlnoise noise pnoise poisson rand_init randf randi randn randu sample_cdf
+        sample_triangle sample_unit_cube sample_unit_disk sample_unit_hemisphere sample_unit_hemisphere_surface
+        sample_unit_ring sample_unit_sphere sample_unit_sphere_surface sample_unit_square
+    """,
+}
+HOST.update((name, _late(module, name)) for module, names in _LATE_NAMES.items() for name in names.split())
+
 _KERNEL_NAMES = """
-argmax argmin atomic_add atomic_and atomic_cas atomic_exch atomic_max atomic_min atomic_or atomic_sub atomic_xor
-closest_point_edge_edge curlnoise ddot determinant diag eig3 erfcinv erfinv expect_eq expect_near expect_neq
-fma get_diag identity inverse lower_bound
-noise norm_huber norm_l1 norm_l2 norm_pseudo_huber outer pnoise poisson qr3 rand_init randf randi randn randu
-sample_cdf sample_triangle sample_unit_cube sample_unit_disk sample_unit_hemisphere sample_unit_hemisphere_surface
-sample_unit_ring sample_unit_sphere sample_unit_sphere_surface sample_unit_square skew smooth_normalize svd2 svd3 tid
-trace
+atomic_add atomic_and atomic_cas atomic_exch atomic_max atomic_min atomic_or atomic_sub atomic_xor expect_eq expect_near
+expect_neq tid
 """
 _KERNEL_ONLY: tuple[str, ...] = tuple(_KERNEL_NAMES.split())
 
-TABLE: dict[str, Builtin] = {name: Builtin(name, _HOST.get(name)) for name in sorted([*_HOST, *_KERNEL_ONLY])}
+TABLE: dict[str, Builtin] = {name: Builtin(name, HOST.get(name)) for name in sorted([*HOST, *_KERNEL_ONLY])}
 
 
 def __getattr__(name: str) -> Builtin:

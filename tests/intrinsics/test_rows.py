@@ -266,7 +266,7 @@ def test_host_functions_on_vectors_and_matrices() -> None:
     assert kb.transpose(kb.mat22(1.0, 2.0, 3.0, 4.0)) == kb.mat22(1.0, 3.0, 2.0, 4.0)
 
 
-@pytest.mark.parametrize("name", ["tid", "fma", *(n for n in ROWS if ROWS[n].is_atomic)])
+@pytest.mark.parametrize("name", ["tid", *(n for n in ROWS if ROWS[n].is_atomic)])
 def test_inside_kernels_only(name: str) -> None:
     with pytest.raises(TypeError, match=rf"kb\.{name} works inside kernels only"):
         getattr(kb, name)()

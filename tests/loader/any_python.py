@@ -25,6 +25,7 @@ from kbuild.loader import finder, resolve, types, values  # noqa: E402
 late = (HEAVY - {"ctypes"}) & set(sys.modules) - before
 
 from kbuild.loader import array as arrays  # noqa: E402
+from kbuild.loader import builtins  # noqa: E402
 from tests.helpers.driver_cases import SCENES  # noqa: E402
 from tests.helpers.driver_failures import try_all  # noqa: E402
 from tests.helpers.fake_cuda import FakeCuda, bundle_bytes, make_bundle  # noqa: E402
@@ -91,6 +92,17 @@ def structs(cuda: FakeCuda) -> None:
     check(arrays.array([spring]).tolist()[0].stiff == 2.5, "a struct comes back")
 
 
+def states(cuda: FakeCuda) -> None:
+    """A state of random numbers goes to a kernel as its uint32, as it is at each launch."""
+    kernel = make_bundle([("s", "uint32")])["p.kernels:k"]
+    state = builtins.rand_init(42)
+    for _ in range(3):
+        builtins.randu(state)
+        kernel.launch(1, (state,))
+        (found,) = struct.unpack_from("<I", bytes(cuda.records[-1].bytes), 4)
+        check(found == int(state), (found, state))
+
+
 def threads(cuda: FakeCuda) -> None:
     kernel = make_bundle([("x", "float64"), ("n", "int64")])["p.kernels:k"]
     cuda.library.fake_delay(20)
@@ -114,13 +126,33 @@ def failures(cuda: FakeCuda) -> None:
         check(try_all(cuda, name, (400,), [(False, False), (True, True)]), name)
 
 
+def library() -> None:
+    """The functions of the kernel language on the host: imported at their first call, and the same on every Python."""
+    check(
+        builtins.normalize(values.vec3(0.0, 3.0, 4.0)) == (0.0, values.float32(0.6), values.float32(0.8)), "normalize"
+    )
+    rare = {"kbuild.loader.host_" + name for name in ("calls", "library", "math", "random")}
+    check(not rare & set(sys.modules), "nobody has called them yet")
+    state = builtins.rand_init(42)
+    check(builtins.randf(state) == 0.6485052108764648, "randf")
+    check(
+        tuple(builtins.sample_unit_sphere(state)) == (-0.22041606903076172, -0.4225303530693054, -0.8205028772354126),
+        "sphere",
+    )
+    check(builtins.noise(state, values.vec3(0.3, 0.2, 0.1)) == -0.23011894524097443, "noise")
+    check(builtins.inverse(values.mat22d(2.0, 0.0, 0.0, 4.0)) == ((0.5, 0.0), (0.0, 0.25)), "inverse")
+    check(builtins.fma(1e-30, 1e30, -1.0) == 1.0322104544624199e-16, "fma")
+    check(rare <= set(sys.modules), "now they are there")
+
+
 def main() -> None:
+    library()
     check(not early, "`import kbuild.loader` loads %s" % early)
     check(not late, "the loader loads %s" % late)
     check(loader.Bundle is bundles.Bundle and callable(resolve.launch) and finder.BUNDLE_NAME, "names")
     check(scale.name == "__main__:scale", scale.name)
     check(loader.__file__.startswith(sys.argv[1]), "the loader is the installed one: %s" % loader.__file__)
-    for test in (launches, structs, threads):
+    for test in (launches, structs, states, threads):
         with FakeCuda(Path(sys.argv[3])) as cuda:
             test(cuda)
             check(not cuda.breaches, cuda.breaches)

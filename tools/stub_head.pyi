@@ -1,0 +1,297 @@
+"""kbuild: GPU kernels written in Python, compiled while a wheel is built.
+
+Made by `python -m tools.stubs` for type checkers and editors. The text of a kernel is checked by kbuild itself while
+building; these types are a little wider: all numbers of one kind (`float16`, `float32`, `float64`) are one type here.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Generic, TypeAlias
+from typing import overload as _overload
+
+from typing_extensions import ParamSpec, Self, TypeVar
+
+from kbuild._version import __version__ as __version__
+from kbuild.loader import factories as _factories
+from kbuild.loader.context import Device as Device
+from kbuild.loader.context import get_devices as get_devices
+from kbuild.loader.context import synchronize as synchronize
+from kbuild.loader.errors import BundleError as BundleError
+from kbuild.loader.errors import DriverError as DriverError
+from kbuild.loader.errors import LaunchError as LaunchError
+from kbuild.loader.errors import StaleBundle as StaleBundle
+from kbuild.loader.providers import enable_jit as enable_jit
+from kbuild.loader.resolve import launch as launch
+
+types = _factories
+
+_T = TypeVar("_T")
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+_N = TypeVar("_N", int, float)
+_Row = TypeVar("_Row", bound=_Vec[Any])
+_V = TypeVar("_V", bound=_Vec[Any])
+_V3 = TypeVar("_V3", bound=_Vec3[Any])
+_M = TypeVar("_M", bound=_Mat[Any, Any])
+_C = TypeVar("_C", bound=_Vec[Any] | _Mat[Any, Any])
+
+# What kernels are declared with
+
+class Function(Generic[_P, _R]):
+    """A function that kernels call. On the host it is an ordinary Python function."""
+
+    function: Callable[_P, _R]
+    module: str
+    qualname: str
+    name: str
+    overloads: tuple[Function[..., Any], ...]
+    __name__: str
+    def __init__(self, function: Callable[_P, _R]) -> None: ...
+    def __call__(self, *args: _P.args, **kwargs: _P.kwargs) -> _R: ...
+
+class Kernel(Function[..., None]):
+    """A kernel: `kb.launch(kernel, dim, inputs=[…])`."""
+
+    options: dict[str, object]
+    bound: dict[str, Any]
+    generic: Kernel | None
+    target: Any
+    def __init__(self, function: Callable[..., None], options: dict[str, object] | None = None) -> None: ...
+    def launch(
+        self,
+        dim: Any,
+        args: Any = (),
+        stream: Any = None,
+        device: Any = None,
+        block_dim: int | None = None,
+    ) -> None:
+        """Launches over `dim` threads; `args` in the order of the parameters. See `kb.launch`."""
+
+@_overload
+def kernel(function: Callable[..., None]) -> Kernel:
+    """Declares a kernel: `@kernel` or `@kernel(fmad=False)`."""
+
+@_overload
+def kernel(
+    *, fmad: bool = ..., asserts: bool = ..., enable_backward: bool = ..., block_dim: int = ...
+) -> Callable[[Callable[..., None]], Kernel]: ...
+@_overload
+def func(function: Callable[_P, _R]) -> Function[_P, _R]:
+    """Declares a function that kernels call. On the host it stays callable."""
+
+@_overload
+def func() -> Callable[[Callable[_P, _R]], Function[_P, _R]]: ...
+@_overload
+def overload(kernel: Kernel, types: Any) -> Kernel:
+    """An instance of a generic kernel: `overload(scale, {"x": kb.array(dtype=float)})`, or a list of all types."""
+
+@_overload
+def overload(kernel: Callable[..., None]) -> Kernel: ...
+def struct(cls: type[_T]) -> type[_T]:
+    """Makes a class of annotated fields a record that kernels take; its fields are zero until set."""
+
+# Arrays
+
+class array(Generic[_T]):
+    """An array in GPU memory; `array[float]` in a signature is an array of one dimension."""
+
+    ptr: int
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    dtype: Any
+    device: Device
+    @_overload
+    def __init__(
+        self,
+        data: Any = None,
+        *,
+        dtype: type[_T],
+        shape: int | Sequence[int] | None = None,
+        ptr: int | None = None,
+        strides: Sequence[int] | None = None,
+        device: Any = None,
+        owner: Any = None,
+        ndim: int | None = None,
+    ) -> None: ...
+    @_overload
+    def __init__(
+        self: array[Any],
+        data: Any,
+        dtype: type[Any] | None = None,
+        shape: int | Sequence[int] | None = None,
+        ptr: int | None = None,
+        strides: Sequence[int] | None = None,
+        device: Any = None,
+        owner: Any = None,
+        ndim: int | None = None,
+    ) -> None: ...
+    @property
+    def ndim(self) -> int:
+        """Number of axes."""
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all elements together."""
+
+    @property
+    def is_alive(self) -> bool:
+        """False once `free` was called."""
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]: ...
+    def __len__(self) -> int: ...
+    def __getitem__(self, index: int | tuple[int, ...]) -> _T:
+        """An element, inside kernels."""
+
+    def __setitem__(self, index: int | tuple[int, ...], value: _T) -> None:
+        """Stores an element, inside kernels."""
+
+    def tolist(self) -> Any:
+        """The elements as nested lists; vectors, matrices and structs as their host classes."""
+
+    def numpy(self) -> Any:
+        """A copy as a NumPy array; vectors and matrices add axes, structs are records."""
+
+    def tobytes(self) -> bytearray:
+        """A copy of the memory, in row-major order without gaps."""
+
+    def assign(self, data: Any) -> None:
+        """Copies host data or another array into this one."""
+
+    def free(self) -> None:
+        """Gives this array's hold on its memory back now."""
+
+class array1d(array[_T]):
+    """`array` with one dimension."""
+
+class array2d(array[_T]):
+    """`array` with two dimensions."""
+
+    @_overload  # type: ignore[override]
+    def __getitem__(self, index: int) -> array[_T]: ...
+    @_overload
+    def __getitem__(self, index: tuple[int, int]) -> _T: ...
+
+class array3d(array[_T]):
+    """`array` with three dimensions."""
+
+    @_overload  # type: ignore[override]
+    def __getitem__(self, index: int) -> array2d[_T]: ...
+    @_overload
+    def __getitem__(self, index: tuple[int, int]) -> array[_T]: ...
+    @_overload
+    def __getitem__(self, index: tuple[int, int, int]) -> _T: ...
+
+class array4d(array[_T]):
+    """`array` with four dimensions."""
+
+    @_overload  # type: ignore[override]
+    def __getitem__(self, index: int) -> array3d[_T]: ...
+    @_overload
+    def __getitem__(self, index: tuple[int, int]) -> array2d[_T]: ...
+    @_overload
+    def __getitem__(self, index: tuple[int, int, int]) -> array[_T]: ...
+    @_overload
+    def __getitem__(self, index: tuple[int, int, int, int]) -> _T: ...
+
+@_overload
+def empty(shape: int | Sequence[int], dtype: type[_T], device: Any = None) -> array[_T]:
+    """An array of undefined content."""
+
+@_overload
+def empty(shape: int | Sequence[int], *, device: Any = None) -> array[float]: ...
+@_overload
+def zeros(shape: int | Sequence[int], dtype: type[_T], device: Any = None) -> array[_T]:
+    """An array of zeros (every byte zero)."""
+
+@_overload
+def zeros(shape: int | Sequence[int], *, device: Any = None) -> array[float]: ...
+@_overload
+def ones(shape: int | Sequence[int], dtype: type[_T], device: Any = None) -> array[_T]:
+    """An array of ones; vectors and matrices have ones in every component."""
+
+@_overload
+def ones(shape: int | Sequence[int], *, device: Any = None) -> array[float]: ...
+@_overload
+def full(shape: int | Sequence[int], value: Any, dtype: type[_T], device: Any = None) -> array[_T]:
+    """An array with `value` in every element; dtype as the value's, unless given."""
+
+@_overload
+def full(shape: int | Sequence[int], value: _T, *, device: Any = None) -> array[_T]: ...
+@_overload
+def asarray(data: Any, dtype: type[_T]) -> array[_T]:
+    """An array over the device memory of another library's array, kept alive, not copied."""
+
+@_overload
+def asarray(data: Any) -> array[Any]: ...
+def copy(dest: Any, src: Any) -> None:
+    """Copies `src` (an array on the same or another GPU, or host data) into the array `dest` of the same shape."""
+
+def to_host(data: Any) -> Any:
+    """Nested lists of an array of this or another library."""
+
+# Vectors and matrices. They are immutable on the host; kernels assign to their elements.
+
+class _Vec(Generic[_N]):
+    def __len__(self) -> int: ...
+    def __iter__(self) -> Iterator[_N]: ...
+    @_overload
+    def __getitem__(self, index: int) -> _N: ...
+    @_overload
+    def __getitem__(self, index: slice) -> Any: ...
+    def __setitem__(self, index: int | slice, value: Any) -> None: ...
+    def __add__(self, other: Self) -> Self: ...
+    def __sub__(self, other: Self) -> Self: ...
+    @_overload
+    def __mul__(self, other: _N) -> Self: ...
+    @_overload
+    def __mul__(self, other: _Mat[Any, _N]) -> Any: ...
+    def __rmul__(self, other: _N) -> Self: ...
+    def __matmul__(self, other: _Mat[Any, _N]) -> Any: ...
+    def __truediv__(self, other: _N) -> Self: ...
+    def __neg__(self) -> Self: ...
+    def __pos__(self) -> Self: ...
+
+class _Vec3(_Vec[_N]): ...
+
+class _Quat(_Vec[float]):
+    @_overload  # type: ignore[override]
+    def __mul__(self, other: float) -> Self: ...
+    @_overload
+    def __mul__(self, other: Self) -> Self: ...
+
+class _Transform(_Vec[float]):
+    @_overload  # type: ignore[override]
+    def __mul__(self, other: float) -> Self: ...
+    @_overload
+    def __mul__(self, other: Self) -> Self: ...
+
+class _Mat(Generic[_Row, _N]):
+    def __len__(self) -> int: ...
+    def __iter__(self) -> Iterator[_Row]: ...
+    @_overload
+    def __getitem__(self, index: int) -> _Row: ...
+    @_overload
+    def __getitem__(self, index: tuple[int, int]) -> _N: ...
+    @_overload
+    def __getitem__(self, index: slice | tuple[int | slice, int | slice]) -> Any: ...
+    def __setitem__(self, index: Any, value: Any) -> None: ...
+    def __add__(self, other: Self) -> Self: ...
+    def __sub__(self, other: Self) -> Self: ...
+    @_overload
+    def __mul__(self, other: _N) -> Self: ...
+    @_overload
+    def __mul__(self, other: _Row) -> _Row: ...
+    @_overload
+    def __mul__(self, other: Self) -> Self: ...
+    def __rmul__(self, other: _N) -> Self: ...
+    @_overload
+    def __matmul__(self, other: _Row) -> _Row: ...
+    @_overload
+    def __matmul__(self, other: Self) -> Self: ...
+    def __truediv__(self, other: _N) -> Self: ...
+    def __neg__(self) -> Self: ...
+    def __pos__(self) -> Self: ...
