@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from mpmath import mpf
-
 from support import points, raw
 from support.bounds import bound
 from support.exact import Exact, exact
