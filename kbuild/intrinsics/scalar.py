@@ -67,7 +67,13 @@ ROWS = (
     _float_row("trunc", "The whole part of x."),
     _float_row("round", "Nearest whole number, halves away from zero."),
     _float_row("rint", "Nearest whole number, halves to even."),
-    _float_row("copysign", "The magnitude of x with the sign of y.", "x y"),
+    Row(
+        "copysign",
+        signature("(x: Float, y: Float) -> Float"),
+        # float16 on its bits: a NaN that becomes float32 loses its sign.
+        {"float16": "kb_copysign", "float32": "copysignf", "float64": "copysign"},
+        "The magnitude of x with the sign of y.",
+    ),
     _float_row("isnan", "x is not a number.", result="Bool", cuda="isnan"),
     _float_row("isinf", "x is an infinity.", result="Bool", cuda="isinf"),
     _float_row("isfinite", "x is neither an infinity nor NaN.", result="Bool", cuda="isfinite"),

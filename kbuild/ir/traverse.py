@@ -36,13 +36,11 @@ def children(node: Node) -> Iterator[Node]:
 
 def walk(root: Node | tuple[Stmt, ...]) -> Iterator[Node]:
     """The node and everything below it, parents first."""
-    if isinstance(root, tuple):
-        for statement in root:
-            yield from walk(statement)
-        return
-    yield root
-    for child in children(root):
-        yield from walk(child)
+    waiting: list[Node] = list(reversed(root)) if isinstance(root, tuple) else [root]
+    while waiting:  # generators inside generators would hand a node up through every level
+        node = waiting.pop()
+        yield node
+        waiting.extend(reversed(list(children(node))))
 
 
 def callees(function: Function) -> list[Function]:

@@ -13,6 +13,7 @@ import mmap
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -45,6 +46,10 @@ class _Candidate:
     library: Path
     builtins: Path | None
     source: str
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        return (self.library,) if self.builtins is None else (self.library, self.builtins)
 
 
 def discover(extra_paths: Iterable[Path | str] = (), *, cache: Cache | None = None) -> tuple[Toolchain, ...]:
@@ -158,8 +163,9 @@ def _ask(candidates: Sequence[_Candidate], cache: Cache) -> list[_Facts]:
     try:
         for worker in workers:
             worker.send({"do": "probe", "options": OPTIONAL_OPTIONS})
+        digests = _digests([candidate for _, candidate in new])
         for worker, (key, candidate) in zip(workers, new, strict=True):
-            facts = _facts(worker, candidate)
+            facts = _facts(worker, candidate, digests)
             known[key] = json.dumps(facts, sort_keys=True).encode()
             if "problem" not in facts:
                 cache.put(_CACHE_KIND, key, known[key] or b"")
@@ -169,9 +175,8 @@ def _ask(candidates: Sequence[_Candidate], cache: Cache) -> list[_Facts]:
     return [json.loads(known[key] or b"{}") for key in keys]
 
 
-def _facts(worker: Worker, candidate: _Candidate) -> _Facts:
-    files = [candidate.library, *([candidate.builtins] if candidate.builtins else [])]
-    digest = hashlib.sha256(b"".join(_digest(file) for file in files)).hexdigest()
+def _facts(worker: Worker, candidate: _Candidate, digests: dict[Path, bytes]) -> _Facts:
+    digest = hashlib.sha256(b"".join(digests[file] for file in candidate.files)).hexdigest()
     try:
         answer, _ = worker.receive()
     except WorkerDied as death:
@@ -181,9 +186,17 @@ def _facts(worker: Worker, candidate: _Candidate) -> _Facts:
 
 
 def _memo_key(candidate: _Candidate) -> str:
-    files = [candidate.library, *([candidate.builtins] if candidate.builtins else [])]
-    statuses = [(str(file.resolve()), file.stat().st_size, file.stat().st_mtime_ns) for file in files]
+    statuses = [(str(file.resolve()), file.stat().st_size, file.stat().st_mtime_ns) for file in candidate.files]
     return hashlib.sha256(json.dumps([_FORMAT, OPTIONAL_OPTIONS, statuses]).encode()).hexdigest()
+
+
+def _digests(candidates: Sequence[_Candidate]) -> dict[Path, bytes]:
+    """The digest of every file; hashing lets go of the interpreter's lock."""
+    files = [file for candidate in candidates for file in candidate.files]
+    if not files:
+        return {}
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        return dict(zip(files, pool.map(_digest, files), strict=True))
 
 
 def _digest(file: Path) -> bytes:
