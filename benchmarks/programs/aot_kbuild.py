@@ -41,7 +41,9 @@ def main() -> None:
     if faults or lowered is None:
         sys.exit("\n".join(map(str, [*faults, *report.diagnostics])))
     front = time.perf_counter() - wall
+    before = time.process_time()
     answer = compile_program(nvrtc, lowered.source.encode(), PROGRAM_NAME.encode(), options, "cubin")
+    nvrtc_cpu = time.process_time() - before
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
     if not answer.data:
         sys.exit(f"{answer.status_text}\n{answer.log}")
@@ -52,6 +54,7 @@ def main() -> None:
                 "cpu": cpu,
                 "front": front,
                 "nvrtc": answer.seconds,
+                "nvrtc_cpu": nvrtc_cpu,
                 "size": len(answer.data),
                 "compiler": f"NVRTC {toolchain.build}",
             }

@@ -185,7 +185,7 @@ def _scaled(format: Format, numbers: random.Random, low: int, high: int) -> int:
 
 
 def _pairs(function: str, format: Format, numbers: random.Random) -> Iterator[tuple[int, int]]:
-    count = COUNT[format.name] // (2 if function in ("copysign", "min", "max") else 1)
+    count = COUNT[format.name]
     edges = special(format)
     yield from ((x, y) for x in edges for y in edges)
     yield from zip(_patterns(format, numbers, count // 4), _patterns(format, numbers, count // 4), strict=True)

@@ -1,7 +1,8 @@
 """Finds NVRTC: in the wheels beside kbuild, in configured folders, in CUDA_HOME; asks each library what it is.
 
 The answers (version, architectures, options, digest of the files) are kept in the cache under the files' paths, sizes
-and times, so that a build with nothing to do neither loads a library nor hashes 100 MB.
+and times, so that a build with nothing to do neither loads a library nor hashes 100 MB. The libraries of NVIDIA's own
+wheels are known by their digest (known.py).
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from kbuild.errors import ToolchainError
+from kbuild.nvrtc import known
 from kbuild.nvrtc.cache import Cache, cache_root
 from kbuild.nvrtc.pool import Worker, WorkerDied
 from kbuild.nvrtc.toolchain import OPTIONAL_OPTIONS, Toolchain
@@ -155,34 +157,40 @@ def _candidate(library: Path, source: str) -> _Candidate:
 
 
 def _ask(candidates: Sequence[_Candidate], cache: Cache) -> list[_Facts]:
-    """What each library said, from the cache where its files are unchanged; the rest is asked side by side."""
+    """What each library says: from the cache where its files are unchanged, from the table of known ones, or asked."""
     keys = [_memo_key(candidate) for candidate in candidates]
-    known = {key: cache.get(_CACHE_KIND, key) for key in keys}
-    new = [(key, candidate) for key, candidate in zip(keys, candidates, strict=True) if known[key] is None]
-    workers = [Worker(candidate.library, candidate.builtins) for _, candidate in new]
+    told: dict[str, bytes | None] = {key: cache.get(_CACHE_KIND, key) for key in keys}
+    new = [(key, candidate) for key, candidate in zip(keys, candidates, strict=True) if told[key] is None]
+    digests = _digests([candidate for _, candidate in new])
+    facts = {key: known.facts(_identity(candidate, digests)) for key, candidate in new}
+    strangers = [(key, candidate) for key, candidate in new if facts[key] is None]
+    workers = [Worker(candidate.library, candidate.builtins) for _, candidate in strangers]
     try:
-        for worker in workers:
+        for worker in workers:  # side by side
             worker.send({"do": "probe", "options": OPTIONAL_OPTIONS})
-        digests = _digests([candidate for _, candidate in new])
-        for worker, (key, candidate) in zip(workers, new, strict=True):
-            facts = _facts(worker, candidate, digests)
-            known[key] = json.dumps(facts, sort_keys=True).encode()
-            if "problem" not in facts:
-                cache.put(_CACHE_KIND, key, known[key] or b"")
+        for worker, (key, candidate) in zip(workers, strangers, strict=True):
+            facts[key] = _facts(worker, candidate, _identity(candidate, digests))
     finally:
         for worker in workers:
             worker.close()
-    return [json.loads(known[key] or b"{}") for key in keys]
+    for key, found in facts.items():
+        told[key] = json.dumps(found, sort_keys=True).encode()
+        if "problem" not in (found or {}):
+            cache.put(_CACHE_KIND, key, told[key] or b"")
+    return [json.loads(told[key] or b"{}") for key in keys]
 
 
-def _facts(worker: Worker, candidate: _Candidate, digests: dict[Path, bytes]) -> _Facts:
-    digest = hashlib.sha256(b"".join(digests[file] for file in candidate.files)).hexdigest()
+def _facts(worker: Worker, candidate: _Candidate, digest: str) -> _Facts:
     try:
         answer, _ = worker.receive()
     except WorkerDied as death:
         return {"problem": str(death)}
     major, minor = answer["version"]
     return {**answer, "build": _build(candidate.library) or f"{major}.{minor}", "digest": digest}
+
+
+def _identity(candidate: _Candidate, digests: dict[Path, bytes]) -> str:
+    return hashlib.sha256(b"".join(digests[file] for file in candidate.files)).hexdigest()
 
 
 def _memo_key(candidate: _Candidate) -> str:
