@@ -156,20 +156,21 @@ PROCESS_HEAD = (
 )
 
 
+AOT_TEXT = """\
+The same kernels (`benchmarks/aot_kernels`), each alone and all ten in a module, compiled to a cubin by kbuild and by
+Warp's `compile_aot_module`, in fresh processes that take turns, without anything made before. kbuild generates no
+adjoints yet: what it makes is what Warp makes with `enable_backward=False` (forward); Warp's default makes the backward
+kernels too (both). First table: processor time from the import of the kernel module to the cubin, in a process that has
+loaded its compiler. The ratios say how many times longer Warp takes (goals: {one:g} for one kernel, {ten:g} for ten),
+and how many times larger its cubin is (goal: {size:g}); ✗ misses its goal. Second table: wall time of the whole
+process, start and imports included: `python -m kbuild build` with an empty cache on a machine whose compilers it knows,
+the same where they have to be hashed first, and a script that imports Warp and compiles. Medians of {runs}. Compilers:
+{compilers}."""
+
+
 def _aot_text(rows: list[dict[str, Any]], goals: dict[str, float]) -> str:
     compilers = sorted({way["compiler"] for row in rows for way in row["ways"].values() if "compiler" in way})
-    return (
-        "The same kernels (`benchmarks/aot_kernels`), each alone and all ten in a module, compiled to a cubin by "
-        "kbuild and by Warp's `compile_aot_module`, in fresh processes that take turns, without anything made before. kbuild "
-        "generates no adjoints yet, so what it makes is what Warp makes with `enable_backward=False` (forward); Warp's "
-        "default makes the backward kernels too (both). First table: processor time from the import of the kernel "
-        "module to the cubin, in a process that has loaded its compiler. The ratios say how many times longer Warp "
-        f"takes (goals: {goals['one']:g} for one kernel, {goals['ten']:g} for ten), and how many times larger its "
-        f"cubin is (goal: {goals['size']:g}); ✗ misses its goal. Second table: wall time of the whole process, start and "
-        "imports included: `python -m kbuild build` with an empty cache that knows the machine's compilers, the same "
-        "on a machine where they have to be hashed first, and a script that imports Warp and compiles. Medians of "
-        f"{rows[0]['runs']}. Compilers: {'; '.join(compilers)}."
-    )
+    return AOT_TEXT.format(**goals, runs=rows[0]["runs"], compilers="; ".join(compilers))
 
 
 def _aot_cells(row: dict[str, Any], goals: dict[str, float]) -> list[tuple[str, ...]]:

@@ -38,29 +38,29 @@ def _cell(row: dict[str, Any]) -> str:
     return f"{row['ulps']:.3g} ({row['apart']} ≤ {row['bound']})" if row["ulps"] else "0"
 
 
+HOW = """\
+Measured on {gpu}, {toolchain}, {date}; commit {commit}. A float16 function of one argument was tried with every number
+there is; others with at least {float16:,} float16, {float32:,} float32 and {float64:,} float64 arguments: of every
+size, subnormal, in and around the interesting range, near zeros, ends and branch points, and for trigonometry near
+multiples of π/2 up to the largest. Zeros, infinities and NaN are as C's annex F has them, with the sign of a zero (but
+which of two zeros `min` and `max` return). What differs with another architecture or NVRTC is the library's code;
+`tests/gpu/test_ulps.py` holds any GPU to the bounds, at the points that were worst here."""
+
+REST = """\
+All of them but {own} are functions or operations of CUDA. float16 is computed in float32 and rounded once more
+(`copysign` on its bits). `add`, `sub`, `mul`, `div` and `mod` are the operators `+ - * / %`; `x ** y` is `pow`. `lerp`,
+`smoothstep`, `clamp`, `sign`, `step`, `nonzero` and everything on vectors, matrices and quaternions are made of
+operations that are rounded one by one, as [design/numbers.md](design/numbers.md) says."""
+
+
 def _how(document: dict[str, Any]) -> str:
-    machine, rows = document["machine"], document["functions"]
+    rows = document["functions"]
     least = {type: min(row[type]["points"] for row in rows.values() if type in row) for type in FORMATS}
-    return (
-        f"Measured on {machine['gpu']}, {document['toolchain']}, {machine['date']}; commit {machine['commit']}. A "
-        "float16 function of one argument was tried with every number there is; others with at least "
-        f"{least['float16']:,} float16, {least['float32']:,} float32 and {least['float64']:,} float64 arguments: of "
-        "every size, subnormal, in and around the interesting range, near zeros, ends and branch points, and for "
-        "trigonometry near multiples of π/2 up to the largest. Zeros, infinities and NaN are as C's annex F has them, "
-        "with the sign of a zero (but which of two zeros `min` and `max` return). What differs with another "
-        "architecture or NVRTC is the library's code; `tests/gpu/test_ulps.py` holds any GPU to the bounds, at the "
-        "points that were worst."
-    )
+    return HOW.format(**document["machine"], toolchain=document["toolchain"], **least)
 
 
 def _rest() -> str:
-    own = ", ".join(f"`{name}`" for name in ("lerp", "smoothstep", "clamp", "sign", "step", "nonzero"))
-    return (
-        f"All of them but {', '.join(f'`{name}`' for name in _own())} are functions or operations of CUDA. float16 is "
-        "computed in float32 and rounded once more. `add`, `sub`, `mul`, `div` and `mod` are the operators `+ - * / "
-        f"%`; `x ** y` is `pow`. {own} and everything on vectors, matrices and quaternions are made of operations that are "
-        "rounded one by one, as design/numbers.md says."
-    )
+    return REST.format(own=", ".join(f"`{name}`" for name in _own()))
 
 
 def _own() -> list[str]:

@@ -42,9 +42,12 @@ def judge(raw_folder: Path, jobs: int) -> int:
             functions.setdefault(name, {})[type] = row
             kept.setdefault(name, {})[type] = {"bound": row["bound"], "points": hardest}
             progress(line(name, type, row))
+    arguments = {f"{one['name']} {head['type']}": one["arguments"] for head in heads for one in head["functions"]}
     document = {"benchmark": "ulps", "machine": heads[0]["machine"], "toolchain": heads[0]["toolchain"]}
     path = folder() / "ulps.json"
-    path.write_text(json.dumps({**document, "functions": functions}, indent=2) + "\n", encoding="utf-8")
+    path.write_text(
+        json.dumps({**document, "functions": functions, "arguments": arguments}, indent=2) + "\n", encoding="utf-8"
+    )
     POINTS.parent.mkdir(exist_ok=True)
     POINTS.write_text(dump(kept), encoding="utf-8")
     print(f"written: {path}, {POINTS}")
