@@ -31,7 +31,7 @@ def main() -> None:
     toolchain = choose(target, discover())
     nvrtc = open_nvrtc(Path(toolchain.library), toolchain.builtins)
     options = [option.encode() for option in command_line(toolchain, target.arch)]
-    request = Request([folder], [module], [], True, False, False, False, [])
+    request = Request([folder], [module], mock_imports=[], fmad=True, lineinfo=False, per_kernel=False)
     wall, cpu = time.perf_counter(), time.process_time()
     report = Report()
     kernels, faults = import_kernels(request.modules, request.instances, request.roots, [], lambda name: None)
