@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Everything that wants a GPU, in one go and without a network, from build/gpu-kit (see prepare.py): the GPU tests, the
-# sample, the benchmarks of start and launch. Results go to $OUT, or to build/gpu-results. Under nine minutes.
+# sample, the benchmarks of start and launch, what ulps.py judges. Results go to $OUT, or to build/gpu-results. Under nine minutes.
 #
 #   PYTHON=python3.12 benchmarks/on_gpu.sh [arguments for pytest]
 set -uo pipefail
@@ -47,6 +47,7 @@ nvidia-smi --query-gpu=name,driver_version,clocks.sm,clocks.max.sm --format=csv 
 step robosim timeout 60 "${no_jit[@]}" "$PYTHON" -I -S -c "$sample"
 step start timeout 120 "${no_jit[@]}" "$PYTHON" benchmarks/start.py
 step launch timeout 60 "${no_jit[@]}" "$PYTHON" benchmarks/launch.py
+step ulps timeout 120 "${no_jit[@]}" "$PYTHON" benchmarks/ulps.py run "$OUT"
 step tests run_tests "$@"
 if [ ${#failed[@]} -gt 0 ]; then
     echo "failed: ${failed[*]}"

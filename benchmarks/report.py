@@ -1,4 +1,7 @@
-"""Writes docs/benchmarks.md from benchmarks/results/*.json. `report.py FOLDER` first takes newer results from there."""
+"""Writes docs/benchmarks.md and docs/accuracy.md from benchmarks/results/*.json.
+
+`report.py FOLDER` first takes newer results from there.
+"""
 
 from __future__ import annotations
 
@@ -10,18 +13,21 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from support import accuracy_page
 from support.results import BENCHMARKS, ROOT
 
 RESULTS = BENCHMARKS / "results"
 PAGE = ROOT / "docs" / "benchmarks.md"
-NAMES = ("start", "launch", "codesize", "build")
+ACCURACY = ROOT / "docs" / "accuracy.md"
+NAMES = ("start", "launch", "codesize", "build", "aot")
 
 HEAD = """\
 # Benchmarks
 
 Written by `python benchmarks/report.py` from `benchmarks/results`; change the numbers by running the programs. Ratios
 travel from machine to machine, times do not. `benchmarks/prepare.py` builds what a GPU machine needs, and
-`benchmarks/on_gpu.sh` measures there; `codesize.py` and `build.py` run anywhere.
+`benchmarks/on_gpu.sh` measures there; `codesize.py`, `build.py` and `aot.py` run anywhere. How accurate the functions
+are is in [accuracy.md](accuracy.md).
 """
 
 
@@ -34,7 +40,10 @@ def main() -> None:
         take(folder)
     sections = [SECTIONS[name](document) for name in NAMES if (document := read(name)) is not None]
     PAGE.write_text("\n".join([HEAD, *sections]), encoding="utf-8")
-    print(f"written: {PAGE}")
+    ulps = read("ulps")
+    if ulps is not None:
+        ACCURACY.write_text(accuracy_page.page(ulps), encoding="utf-8")
+    print(f"written: {PAGE}, {ACCURACY}")
 
 
 def take(folder: Path) -> None:
@@ -122,7 +131,83 @@ def build(document: dict[str, Any]) -> str:
     return section("Build of sample_project", "", table(("", "seconds"), cells), document)
 
 
-SECTIONS = {"start": start, "launch": launch, "codesize": codesize, "build": build}
+def aot(document: dict[str, Any]) -> str:
+    """Compile time and size beside Warp."""
+    rows, goals = document["values"]["rows"], document["values"]["goals"]
+    return section(
+        "Ahead of time, beside Warp",
+        _aot_text(rows, goals),
+        table(AOT_HEAD, [cells for row in rows for cells in _aot_cells(row, goals)])
+        + "\n"
+        + table(PROCESS_HEAD, [_process_cells(row) for row in rows]),
+        document,
+    )
+
+
+AOT_HEAD = ("target", "kernels", "Warp makes", "kbuild [ms]", "of that NVRTC", "Warp [ms]", "time", "bytes", "size")
+PROCESS_HEAD = (
+    "target",
+    "kernels",
+    "kbuild build [ms]",
+    "the machine's first [ms]",
+    "Warp forward [ms]",
+    "Warp both ways [ms]",
+    "Warp forward / kbuild build",
+)
+
+
+AOT_TEXT = """\
+The same kernels (`benchmarks/aot_kernels`), each alone and all ten in a module, compiled to a cubin by kbuild and by
+Warp's `compile_aot_module`, in fresh processes that take turns, without anything made before. kbuild generates no
+adjoints yet: what it makes is what Warp makes with `enable_backward=False` (forward); Warp's default makes the backward
+kernels too (both). First table: processor time from the import of the kernel module to the cubin, in a process that has
+loaded its compiler. The ratios say how many times longer Warp takes (goals: {one:g} for one kernel, {ten:g} for ten),
+and how many times larger its cubin is (goal: {size:g}); ✗ misses its goal. Second table: wall time of the whole
+process, start and imports included: `python -m kbuild build` with an empty cache on a machine whose compilers it knows,
+the same where they have to be hashed first, and a script that imports Warp and compiles. Medians of {runs}. Compilers:
+{compilers}."""
+
+
+def _aot_text(rows: list[dict[str, Any]], goals: dict[str, float]) -> str:
+    compilers = sorted({way["compiler"] for row in rows for way in row["ways"].values() if "compiler" in way})
+    return AOT_TEXT.format(**goals, runs=rows[0]["runs"], compilers="; ".join(compilers))
+
+
+def _aot_cells(row: dict[str, Any], goals: dict[str, float]) -> list[tuple[str, ...]]:
+    ours, cells = row["ways"]["kbuild"], []
+    for name, makes in (("Warp forward", "forward"), ("Warp default", "both")):
+        theirs = row["ways"][name]
+        goal = goals["ten" if row["case"] == "ten kernels" else "one"]
+        nvrtc = ours["nvrtc_cpu"] / ours["cpu"]
+        cells.append(
+            (
+                row["target"],
+                row["case"],
+                makes,
+                milliseconds(ours["cpu"]),
+                f"{100 * nvrtc:.0f} %",
+                milliseconds(theirs["cpu"]),
+                judged(theirs["cpu"] / ours["cpu"], goal),
+                str(ours["size"]),
+                judged(theirs["size"] / ours["size"], goals["size"]),
+            )
+        )
+    return cells
+
+
+def _process_cells(row: dict[str, Any]) -> tuple[str, ...]:
+    names = ("kbuild build, toolchains known", "kbuild build, nothing known", "Warp forward", "Warp default")
+    known, unknown, forward, both = (row["ways"][name]["process"] for name in names)
+    times = map(milliseconds, (known, unknown, forward, both))
+    return (row["target"], row["case"], *times, f"{forward / known:.1f}")
+
+
+def judged(ratio: float, goal: float) -> str:
+    """A ratio, marked where it is below its goal."""
+    return f"{ratio:.1f}" + ("" if ratio >= goal else " ✗")
+
+
+SECTIONS = {"start": start, "launch": launch, "codesize": codesize, "build": build, "aot": aot}
 
 
 def section(title: str, text: str, body: str, document: dict[str, Any]) -> str:

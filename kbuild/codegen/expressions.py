@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from kbuild.codegen import helpers
@@ -247,6 +248,7 @@ class ExpressionEmitter:
         return f"{self.unit.atomic(name, type, sum_of)}({', '.join(texts)})"
 
 
+@lru_cache(maxsize=1024)
 def uses_thread(function: Function) -> bool:
     """The function, or one that it calls, asks for tid()."""
     everything = [function, *callees(function)]

@@ -44,7 +44,7 @@ def integer(op: str, type: Scalar) -> str:
     For a float the few that are not C's own.
     """
     if type.kind == "float":
-        return clamped(op, type)
+        return half_copysign() if op == "copysign" else clamped(op, type)
     t, u = SCALAR_NAMES[type.spelling], unsigned_name(type)
     signed, bits = type.kind == "int", 8 * type.size
     minus_a, minus_b = f"a < 0 ? 0 - ({u})a : ({u})a", f"b < 0 ? 0 - ({u})b : ({u})b"
@@ -73,6 +73,12 @@ def integer(op: str, type: Scalar) -> str:
         body = f"return ({t})(0 - ({u})a);" if op == "neg" else f"return ({t})({minus_a if signed else 'a'});"
         return f"{INLINE} {t} kb_{op}({t} a) {{ {body} }}\n"
     return f"{INLINE} {t} kb_{op}({t} a, {t} b) {{ {bodies[op]} }}\n"
+
+
+def half_copysign() -> str:
+    """`kb_copysign(x, y)` of float16."""
+    body = "return kb_half{(unsigned short)((x.bits & 0x7fff) | (y.bits & 0x8000))};"
+    return f"{INLINE} kb_half kb_copysign(kb_half x, kb_half y) {{ {body} }}\n"
 
 
 def clamped(op: str, type: Scalar) -> str:

@@ -81,7 +81,15 @@ ROWS = (
     _float_row("trunc", "The whole part of x.", ptx="cvt.rzi", derivative="no"),
     _float_row("round", "Nearest whole number, halves away from zero.", ptx="add.rz cvt.rzi", derivative="no"),
     _float_row("rint", "Nearest whole number, halves to even.", ptx="cvt.rni", derivative="no"),
-    _float_row("copysign", "The magnitude of x with the sign of y.", "x y", ptx="copysign", derivative="parts"),
+    Row(
+        "copysign",
+        signature("(x: Float, y: Float) -> Float"),
+        # float16 on its bits: a NaN that becomes float32 loses its sign.
+        {"float16": "kb_copysign", "float32": "copysignf", "float64": "copysign"},
+        "The magnitude of x with the sign of y.",
+        ptx="copysign",
+        derivative="parts",
+    ),
     _float_row("isnan", "x is not a number.", result="Bool", cuda="isnan", ptx="setp.gtu", derivative="no"),
     _float_row("isinf", "x is an infinity.", result="Bool", cuda="isinf", ptx="setp.eq", derivative="no"),
     _float_row(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterator
-from functools import cache
+from functools import lru_cache
 from typing import Any, TypeVar
 
 from kbuild.ir import nodes
@@ -13,20 +13,23 @@ from kbuild.ir.nodes import Expr, Function, Node, Stmt
 N = TypeVar("N", bound=Node)
 
 
-@cache
-def _node_fields(name: str) -> tuple[str, ...]:
+_FIELDS: dict[type[Any], tuple[str, ...]] = {}
+
+
+def _node_fields(kind: type[Any]) -> tuple[str, ...]:
     """Names of a node class's fields that hold nodes or tuples of nodes."""
-    kind = getattr(nodes, name)
-    apart = {"span", "type", "symbol", "callee", "op", "field", "axis", "ndim", "index", "name"}
-    apart |= {"pieces", "owner", "number", "text"}
-    if kind is nodes.Const:
-        apart = apart | {"value"}
-    return tuple(f.name for f in dataclasses.fields(kind) if f.name not in apart)
+    if kind not in _FIELDS:
+        apart = {"span", "type", "symbol", "callee", "op", "field", "axis", "ndim", "index", "name"}
+        apart |= {"pieces", "owner", "number", "text"}
+        if kind is nodes.Const:
+            apart = apart | {"value"}
+        _FIELDS[kind] = tuple(f.name for f in dataclasses.fields(kind) if f.name not in apart)
+    return _FIELDS[kind]
 
 
 def children(node: Node) -> Iterator[Node]:
     """Direct sub-nodes in order of evaluation; a callee's body is not a child."""
-    for name in _node_fields(type(node).__name__):
+    for name in _node_fields(type(node)):
         value = getattr(node, name)
         if isinstance(value, tuple):
             yield from value
@@ -36,13 +39,17 @@ def children(node: Node) -> Iterator[Node]:
 
 def walk(root: Node | tuple[Stmt, ...]) -> Iterator[Node]:
     """The node and everything below it, parents first."""
-    if isinstance(root, tuple):
-        for statement in root:
-            yield from walk(statement)
-        return
-    yield root
-    for child in children(root):
-        yield from walk(child)
+    # A third of lowering is spent here: one generator, and no other inside it.
+    waiting: list[Node] = list(reversed(root)) if isinstance(root, tuple) else [root]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        for name in reversed(_node_fields(type(node))):
+            value = getattr(node, name)
+            if isinstance(value, tuple):
+                waiting.extend(reversed(value))
+            elif value is not None:
+                waiting.append(value)
 
 
 def callees(function: Function) -> list[Function]:
@@ -51,20 +58,26 @@ def callees(function: Function) -> list[Function]:
     seen: set[Function] = set()
 
     def visit(one: Function) -> None:
-        for node in walk(one.body):
-            if isinstance(node, nodes.Call) and node.callee not in seen:
-                seen.add(node.callee)
-                visit(node.callee)
-                order.append(node.callee)
+        for callee in _calls(one):
+            if callee not in seen:
+                seen.add(callee)
+                visit(callee)
+                order.append(callee)
 
     visit(function)
     return order
 
 
+@lru_cache(maxsize=1024)
+def _calls(function: Function) -> tuple[Function, ...]:
+    """What a function itself calls, in the order of its first calls. (Functions never change.)"""
+    return tuple(dict.fromkeys(node.callee for node in walk(function.body) if isinstance(node, nodes.Call)))
+
+
 def rewrite(root: N, change: Callable[[Node], Node]) -> N:
     """The tree with `change` applied to every node, children first; unchanged nodes are kept, not copied."""
     updates: dict[str, Any] = {}
-    for name in _node_fields(type(root).__name__):
+    for name in _node_fields(type(root)):
         old = getattr(root, name)
         if isinstance(old, tuple):
             new: Any = tuple(rewrite(child, change) for child in old)

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import ast
 import tokenize
+from collections import deque
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from inspect import CO_ASYNC_GENERATOR, CO_COROUTINE
@@ -80,11 +82,21 @@ _SOURCE_HELP = "kernels are compiled from their source: keep them in a .py file 
 def _definitions(path: str) -> dict[tuple[str, int], list[Definition]]:
     """The file's functions by name and first line, decorators included."""
     found: dict[tuple[str, int], list[Definition]] = {}
-    for node in ast.walk(source_file(path).tree):
+    for node in _statements(source_file(path).tree):
         if isinstance(node, ast.FunctionDef):
             first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
             found.setdefault((node.name, first), []).append(node)
     return found
+
+
+def _statements(tree: ast.Module) -> Iterator[ast.AST]:
+    """All statements at whatever depth, and what holds some; expressions, most of a file, hold none."""
+    waiting: deque[ast.AST] = deque([tree])
+    while waiting:
+        node = waiting.popleft()
+        yield node
+        for name in ("body", "handlers", "orelse", "finalbody", "cases"):
+            waiting.extend(getattr(node, name, ()))
 
 
 def _no_source(function: FunctionType, reason: str, help: str) -> CompileError:

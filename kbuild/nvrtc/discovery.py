@@ -1,7 +1,8 @@
 """Finds NVRTC: in the wheels beside kbuild, in configured folders, in CUDA_HOME; asks each library what it is.
 
 The answers (version, architectures, options, digest of the files) are kept in the cache under the files' paths, sizes
-and times, so that a build with nothing to do neither loads a library nor hashes 100 MB.
+and times, so that a build with nothing to do neither loads a library nor hashes 100 MB. The libraries of NVIDIA's own
+wheels are known by their digest (known.py).
 """
 
 from __future__ import annotations
@@ -13,11 +14,13 @@ import mmap
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from kbuild.errors import ToolchainError
+from kbuild.nvrtc import known
 from kbuild.nvrtc.cache import Cache, cache_root
 from kbuild.nvrtc.pool import Worker, WorkerDied
 from kbuild.nvrtc.toolchain import OPTIONAL_OPTIONS, Toolchain
@@ -45,6 +48,10 @@ class _Candidate:
     library: Path
     builtins: Path | None
     source: str
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        return (self.library,) if self.builtins is None else (self.library, self.builtins)
 
 
 def discover(extra_paths: Iterable[Path | str] = (), *, cache: Cache | None = None) -> tuple[Toolchain, ...]:
@@ -150,28 +157,30 @@ def _candidate(library: Path, source: str) -> _Candidate:
 
 
 def _ask(candidates: Sequence[_Candidate], cache: Cache) -> list[_Facts]:
-    """What each library said, from the cache where its files are unchanged; the rest is asked side by side."""
+    """What each library says: from the cache where its files are unchanged, from the table of known ones, or asked."""
     keys = [_memo_key(candidate) for candidate in candidates]
-    known = {key: cache.get(_CACHE_KIND, key) for key in keys}
-    new = [(key, candidate) for key, candidate in zip(keys, candidates, strict=True) if known[key] is None]
-    workers = [Worker(candidate.library, candidate.builtins) for _, candidate in new]
+    told: dict[str, bytes | None] = {key: cache.get(_CACHE_KIND, key) for key in keys}
+    new = [(key, candidate) for key, candidate in zip(keys, candidates, strict=True) if told[key] is None]
+    digests = _digests([candidate for _, candidate in new])
+    facts = {key: known.facts(_identity(candidate, digests)) for key, candidate in new}
+    strangers = [(key, candidate) for key, candidate in new if facts[key] is None]
+    workers = [Worker(candidate.library, candidate.builtins) for _, candidate in strangers]
     try:
-        for worker in workers:
+        for worker in workers:  # side by side
             worker.send({"do": "probe", "options": OPTIONAL_OPTIONS})
-        for worker, (key, candidate) in zip(workers, new, strict=True):
-            facts = _facts(worker, candidate)
-            known[key] = json.dumps(facts, sort_keys=True).encode()
-            if "problem" not in facts:
-                cache.put(_CACHE_KIND, key, known[key] or b"")
+        for worker, (key, candidate) in zip(workers, strangers, strict=True):
+            facts[key] = _facts(worker, candidate, _identity(candidate, digests))
     finally:
         for worker in workers:
             worker.close()
-    return [json.loads(known[key] or b"{}") for key in keys]
+    for key, found in facts.items():
+        told[key] = json.dumps(found, sort_keys=True).encode()
+        if "problem" not in (found or {}):
+            cache.put(_CACHE_KIND, key, told[key] or b"")
+    return [json.loads(told[key] or b"{}") for key in keys]
 
 
-def _facts(worker: Worker, candidate: _Candidate) -> _Facts:
-    files = [candidate.library, *([candidate.builtins] if candidate.builtins else [])]
-    digest = hashlib.sha256(b"".join(_digest(file) for file in files)).hexdigest()
+def _facts(worker: Worker, candidate: _Candidate, digest: str) -> _Facts:
     try:
         answer, _ = worker.receive()
     except WorkerDied as death:
@@ -180,10 +189,22 @@ def _facts(worker: Worker, candidate: _Candidate) -> _Facts:
     return {**answer, "build": _build(candidate.library) or f"{major}.{minor}", "digest": digest}
 
 
+def _identity(candidate: _Candidate, digests: dict[Path, bytes]) -> str:
+    return hashlib.sha256(b"".join(digests[file] for file in candidate.files)).hexdigest()
+
+
 def _memo_key(candidate: _Candidate) -> str:
-    files = [candidate.library, *([candidate.builtins] if candidate.builtins else [])]
-    statuses = [(str(file.resolve()), file.stat().st_size, file.stat().st_mtime_ns) for file in files]
+    statuses = [(str(file.resolve()), file.stat().st_size, file.stat().st_mtime_ns) for file in candidate.files]
     return hashlib.sha256(json.dumps([_FORMAT, OPTIONAL_OPTIONS, statuses]).encode()).hexdigest()
+
+
+def _digests(candidates: Sequence[_Candidate]) -> dict[Path, bytes]:
+    """The digest of every file; hashing lets go of the interpreter's lock."""
+    files = [file for candidate in candidates for file in candidate.files]
+    if not files:
+        return {}
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        return dict(zip(files, pool.map(_digest, files), strict=True))
 
 
 def _digest(file: Path) -> bytes:

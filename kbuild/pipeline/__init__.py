@@ -103,9 +103,9 @@ def build(
     if editable is None:
         editable = any(is_editable(_place(m.package, selection, output)) for m in selection.modules)
     cache = Cache(cache_root())
-    toolchains = discover(config.toolchains, cache=cache)
-    plan = Compilation(config, toolchains, cache)
     with Scanner(_request(config, selection, per_kernel=editable)) as scanner:
+        scanner.start()  # on an unknown machine both take their time
+        plan = Compilation(config, discover(config.toolchains, cache=cache), cache)
         scanned = _without_errors(scanner.scan())
         _require_kernels(scanned, selection)
         codes = [from_cache(plan, unit) for unit in scanned.units]

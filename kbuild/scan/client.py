@@ -30,6 +30,7 @@ class Scanner:
     def __init__(self, request: Request) -> None:
         self._request = request
         self._doing = ""
+        self._is_scanning = self._is_cut_off = False
         self._received = b""
         # Blocked until the child has said what it does on Ctrl-C: Python would show a traceback for it.
         before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
@@ -56,24 +57,40 @@ class Scanner:
                 with contextlib.suppress(BrokenPipeError):  # a request that was never read
                     stream.close()
 
+    def start(self) -> None:
+        """Lets the process scan while we do other things; `scan` waits for what it finds."""
+        self._is_scanning = True
+        self._send({"do": "scan", "request": to_json(self._request)})
+
     def scan(self) -> Scanned:
         """Kernels, units and diagnostics, without lowering anything."""
-        return scanned_from_json(self._ask({"do": "scan", "request": to_json(self._request)}))
+        if not self._is_scanning:
+            self.start()
+        self._is_scanning = False
+        return scanned_from_json(self._answer())
 
     def lower(self, units: Sequence[str]) -> Lowered:
         """These units in CUDA C."""
-        return lowered_from_json(self._ask({"do": "lower", "units": list(units)}))
+        self._send({"do": "lower", "units": list(units)})
+        return lowered_from_json(self._answer())
 
-    def _ask(self, message: dict[str, Any]) -> dict[str, Any]:
+    def _send(self, message: dict[str, Any]) -> None:
         assert self._process.stdin is not None
         try:
             self._process.stdin.write(json.dumps(message).encode() + b"\n")
             self._process.stdin.flush()
+        except BrokenPipeError:
+            self._is_cut_off = True  # told when the answer is wanted
+
+    def _answer(self) -> dict[str, Any]:
+        if self._is_cut_off:
+            raise self._died()
+        try:
             message = self._receive()
             while "importing" in message:
                 self._doing = f"while importing {message['importing']}"
                 message = self._receive()
-        except (BrokenPipeError, EOFError):
+        except EOFError:
             raise self._died() from None
         self._doing = "after the modules were imported"
         if "bug" in message:

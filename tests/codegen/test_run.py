@@ -748,6 +748,20 @@ def test_half_precision_rounds_after_every_operation(compiled: Any) -> None:
     assert (flags == (a < b)).all()
 
 
+def test_copysign_of_half_precision_keeps_the_sign_of_nan(compiled: Any) -> None:
+    run = compiled("""
+        @kb.kernel
+        def signs(x: kb.array(dtype=kb.float16), y: kb.array(dtype=kb.float16), out: kb.array(dtype=kb.float16)):
+            i = kb.tid()
+            out[i] = kb.copysign(x[i], y[i])
+    """)
+    bits = np.array([0x0000, 0x8000, 0x3C00, 0xC400, 0x7C00, 0xFC00, 0x7E00, 0xFE00, 0x0001, 0x8001], np.uint16)
+    x, y = np.repeat(bits, len(bits)), np.tile(bits, len(bits))
+    out = np.zeros(len(x), np.float16)
+    run(len(x), x.view(np.float16), y.view(np.float16), out)
+    assert (out.view(np.uint16) == (x & 0x7FFF) | (y & 0x8000)).all()
+
+
 def test_fused_and_not(compiled: Any) -> None:
     text = """
         @kb.kernel

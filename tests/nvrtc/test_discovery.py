@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import platform
 import shutil
 import subprocess
 import sys
@@ -13,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from kbuild.errors import ToolchainError
-from kbuild.nvrtc import Cache, Toolchain, discover, discovery, survey
+from kbuild.nvrtc import Cache, Toolchain, discover, discovery, known, survey
 from kbuild.nvrtc.pool import Worker
 from tests.helpers import nvrtc_cases as cases
 
@@ -83,6 +84,22 @@ def test_the_second_time_nothing_is_loaded_or_hashed(cache: Cache, monkeypatch: 
     monkeypatch.setattr(discovery, "_digest", never)
     monkeypatch.setattr(discovery, "_build", never)
     assert discover(cache=cache) == first
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="known.py holds the wheels for x86-64")
+def test_known_libraries_are_not_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def never(*_: object) -> None:
+        raise AssertionError("asked")
+
+    monkeypatch.setattr(discovery, "Worker", never)
+    monkeypatch.setattr(discovery, "_toolkits", lambda: iter(()))
+    assert [t.build for t in discover(cache=Cache(tmp_path))] == ["11.8.89", "12.9.86", "13.0.88"]
+
+
+def test_known_libraries_say_the_same_when_they_are_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    told = discover(cache=Cache(tmp_path / "told"))
+    monkeypatch.setattr(known, "_WHEELS", {})
+    assert discover(cache=Cache(tmp_path / "asked")) == told
 
 
 def test_a_changed_file_is_asked_again(tmp_path: Path) -> None:

@@ -71,6 +71,7 @@ def texts() -> dict[str, str]:
         "vectors.py": module("Vectors of every length and element type.", vector_kernels()),
         "matrices.py": module("Square matrices of every size and element type.", matrix_kernels()),
         "atomics.py": module("Atomic operations on every type.", atomic_kernels()),
+        "accuracy.py": module("Float functions one at a time, for a table of their errors.", accuracy_kernels()),
     }
 
 
@@ -271,6 +272,29 @@ def count_{name}(cells: kb.array(dtype={spelled(name)})):
             break
         seen = before
 """
+
+
+MEASURED_FORMS = ("kb.add(x, y)", "kb.sub(x, y)", "kb.mul(x, y)", "kb.div(x, y)", "kb.mod(x, y)")
+MEASURED_LIBRARY = ("kb.frac(x)", "kb.degrees(x)", "kb.radians(x)")
+
+
+def accuracy_kernels() -> Iterator[str]:
+    """`compute_T` stores the function of a number: its place in the list of expressions."""
+    for name in FLOATS:
+        expressions = [*calls("Float", "Float"), *calls("Number", "Number"), *MEASURED_FORMS, *MEASURED_LIBRARY]
+        if name != "float16":
+            expressions.append("kb.fma(x, y, z)")
+        yield _chosen(name, expressions)
+
+
+def _chosen(name: str, expressions: Sequence[str]) -> str:
+    lines = ["", "", "@kb.kernel", f"def compute_{name}("]
+    lines += [f"    {array}: kb.array(dtype={spelled(name)})," for array in ("xs", "ys", "zs", "out")]
+    lines += ["    function: int,", "):", "    i = kb.tid()"]
+    lines += [f"    {letter} = {letter}s[i]" for letter in "xyz" if letter != "z" or name != "float16"]
+    for number, expression in enumerate(expressions):
+        lines += [f"    {'el' if number else ''}if function == {number}:", f"        out[i] = {expression}"]
+    return "\n".join(lines) + "\n" + kept(f"compute_{name}", expressions)
 
 
 if __name__ == "__main__":
