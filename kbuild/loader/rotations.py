@@ -74,6 +74,16 @@ def quat_from_axis_angle(axis: Any, angle: float) -> Any:
     return _quat(_element(axis), _from_axis_angle(axis, angle))
 
 
+def quat_between_vectors(a: Any, b: Any) -> Any:
+    u, v = _unit(a), _unit(b)
+    w = 1.0 + sum(x * y for x, y in zip(u, v))
+    if w > 1.0e-6:
+        across = [u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]]
+        return _quat(_element(a), _unit([*across, w]))
+    across = [-u[1], u[0], 0.0] if abs(u[0]) > abs(u[2]) else [0.0, -u[2], u[1]]
+    return _quat(_element(a), [*_unit(across), 0.0])
+
+
 def _axis_angle(q: Any) -> tuple[list[float], float]:
     sign = -1.0 if q[3] < 0.0 else 1.0
     return [sign * x for x in _unit(q[:3])], 2.0 * math.atan2(_length(q[:3]), abs(q[3]))
@@ -215,6 +225,7 @@ def transform_to_matrix(t: Any) -> Any:
 HOST: dict[str, Callable[..., Any]] = {
     one.__name__: one
     for one in (
+        quat_between_vectors,
         quat_from_axis_angle,
         quat_from_euler,
         quat_from_matrix,
