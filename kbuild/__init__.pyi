@@ -1491,6 +1491,14 @@ def svd3(A: mat33h) -> tuple[mat33h, vec3h, mat33h]: ...
 @_overload
 def svd3(A: mat33d) -> tuple[mat33d, vec3d, mat33d]: ...
 @_overload
+def quat_between_vectors(a: vec3, b: vec3) -> quat:
+    """The shortest rotation that takes the direction of a to that of b; of opposite ones, half a turn across a."""
+
+@_overload
+def quat_between_vectors(a: vec3h, b: vec3h) -> quath: ...
+@_overload
+def quat_between_vectors(a: vec3d, b: vec3d) -> quatd: ...
+@_overload
 def quat_from_axis_angle(axis: vec3, angle: float) -> quat:
     """The rotation by `angle` [rad] about an axis of any length."""
 

@@ -6,6 +6,7 @@
     exclude = ["robosim.vision.experiments.*"]            # modules to leave out
     instances = ["robosim.instances:build"]               # functions that call the factories of kernels, or files of
                                                           # `python -m kbuild record`
+    dialect = "warp"                                      # kernel modules say `import warp`
     mock-imports = ["torch"]                              # not installed while building, and not needed
     source = ["src"]                                      # where the packages are, if it cannot be told
     fmad = true                                           # fuse a * b + c
@@ -36,6 +37,7 @@ OPTIONS = (
     "targets",
     "exclude",
     "instances",
+    "dialect",
     "mock-imports",
     "source",
     "fmad",
@@ -62,6 +64,7 @@ class BuildConfig:
     source_roots: tuple[Path, ...]
     exclude: tuple[str, ...] = ()
     instances: tuple[str, ...] = ()
+    dialect: str = ""
     mock_imports: tuple[str, ...] = ()
     fmad: bool = True
     lineinfo: bool = False
@@ -159,6 +162,7 @@ class _Reader:
             source_roots=self.source_roots(modules),
             exclude=self.names("exclude", _PATTERN, "a module or a pattern like 'robosim.vision.*'"),
             instances=self.instances(),
+            dialect=self.dialect(),
             mock_imports=self.names("mock-imports", _NAME, "a module like 'torch'"),
             fmad=self.flag("fmad", True),
             lineinfo=self.flag("line-info", False),
@@ -181,6 +185,12 @@ class _Reader:
         if value is not None and (type(value) is not int or value < 1):
             self.fail("jobs", f"is {_shown(value)}, but wants an integer from 1 on")
         return value
+
+    def dialect(self) -> str:
+        value = self.table.get("dialect", "")
+        if value not in ("", "warp"):
+            self.fail("dialect", f'is {_shown(value)}, but wants "warp", or is left out')
+        return str(value)
 
     def strings(self, key: str) -> tuple[str, ...]:
         """A list of different strings."""

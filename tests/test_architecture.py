@@ -25,7 +25,20 @@ MAX_LINES = 1000
 
 PASSES = {"ir", "intrinsics", "targets", "errors"}
 # `sim`: what a kernel's self-test expects is computed where its IR is.
-SCAN = {"lang", "autodiff", "audit", "codegen", "sim", "ir", "intrinsics", "config", "targets", "loader", "errors"}
+SCAN = {
+    "warp",
+    "lang",
+    "autodiff",
+    "audit",
+    "codegen",
+    "sim",
+    "ir",
+    "intrinsics",
+    "config",
+    "targets",
+    "loader",
+    "errors",
+}
 PIPELINE = SCAN | {"scan", "nvrtc", "bundle", "_version"}
 EVERYTHING = PIPELINE | {"pipeline", "jit", "warp", "codes"}
 

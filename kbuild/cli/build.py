@@ -29,6 +29,7 @@ examples:
   python -m kbuild build                                 this folder's project
   python -m kbuild build ~/robosim -o out                leave the sources alone
   python -m kbuild build --target sm_90 --target sm_120  not for all configured targets
+  python -m kbuild build --as warp                       a project whose modules say `import warp`
   python -m kbuild build --pin robosim/trusted.py        note the digest that the application trusts
   python -m kbuild build --emit=cuda --kernel integrate  the CUDA C that a kernel becomes
   python -m kbuild build --emit=cubin -o out             the machine code, one file a unit and target
@@ -43,6 +44,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("project", nargs="?", default=".", help="folder with pyproject.toml (default: this folder)", metavar="PROJECT")
     add("-o", "--output", type=Path, metavar="FOLDER", help="write below FOLDER instead of the source folder")
     add("--target", action="append", default=[], metavar="TARGET", help="build for TARGET only; may be repeated")
+    add(
+        "--as",
+        dest="dialect",
+        choices=("warp",),
+        help='kernel modules say `import warp` (dialect = "warp" of a project)',
+    )
     add("-j", "--jobs", type=_count, metavar="N", help="compile N things at once (default: all cores)")
     add("--emit", choices=STAGES, metavar="STAGE", help="show a stage instead: ir, cuda, ptx or cubin")
     add("--kernel", metavar="NAME", help="with --emit: only this kernel, as `module:name` or `name`")
@@ -54,6 +61,8 @@ def run(arguments: argparse.Namespace, console: Console) -> ExitCode:
     settings = config.require(Path(arguments.project))
     if arguments.target:
         settings = dataclasses.replace(settings, targets=_parsed_targets(arguments.target))
+    if arguments.dialect:
+        settings = dataclasses.replace(settings, dialect=arguments.dialect)
     if arguments.emit:
         return _emit(settings, arguments, console)
     if arguments.kernel:

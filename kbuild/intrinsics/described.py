@@ -169,6 +169,7 @@ quat_inverse      yes    (q: Quat[Float]) -> Quat[Float]
 quat_rotate       yes    (q: Quat[Float], v: Vec3[Float]) -> Vec3[Float]
 quat_rotate_inv   yes    (q: Quat[Float], v: Vec3[Float]) -> Vec3[Float]
 quat_rpy          yes    (roll: Float, pitch: Float, yaw: Float) -> Quat[Float]
+quat_between_vectors  parts  (a: Vec3[Float], b: Vec3[Float]) -> Quat[Float]
 quat_slerp        parts  (a: Quat[Float], b: Quat[Float], t: Float) -> Quat[Float]
 quat_to_axis_angle  parts  (q: Quat[Float]) -> (Vec3[Float], Float)
 quat_to_euler     parts  (q: Quat[Float], i: Int32, j: Int32, k: Int32) -> Vec3[Float]

@@ -157,6 +157,19 @@ def quat_slerp(a: Quat, b: Quat, t: Float):  # type: ignore[no-untyped-def]
 
 
 @func
+def quat_between_vectors(a: Vec3, b: Vec3):  # type: ignore[no-untyped-def]
+    """The shortest rotation that takes the direction of a to that of b; of opposite ones, half a turn across a."""
+    u = kb.normalize(a)
+    v = kb.normalize(b)
+    w = 1.0 + u[0] * v[0] + u[1] * v[1] + u[2] * v[2]
+    if w > 1.0e-6:
+        return kb.normalize(kb.quaternion(kb.cross(u, v), w))
+    if kb.abs(u[0]) > kb.abs(u[2]):
+        return kb.quaternion(kb.normalize(type(a)(-u[1], u[0], 0.0)), 0.0)
+    return kb.quaternion(kb.normalize(type(a)(0.0, -u[2], u[1])), 0.0)
+
+
+@func
 def quat_twist(axis: Vec3, q: Quat):  # type: ignore[no-untyped-def]
     """The part of q that turns about an axis of length one."""
     along = q[0] * axis[0] + q[1] * axis[1] + q[2] * axis[2]
@@ -274,6 +287,7 @@ OF_MATRIX: dict[str, Function] = {"transform_point": matrix_point, "transform_ve
 FUNCTIONS: dict[str, Function] = {
     one.__name__: one
     for one in (
+        quat_between_vectors,
         quat_from_axis_angle,
         quat_from_euler,
         quat_from_matrix,

@@ -11,6 +11,7 @@ from kbuild.errors import Diagnostic, Span
 from kbuild.ir.types import Type
 from kbuild.lang.source import Definition, SourceFile
 from kbuild.loader.generic import MISSING, annotation_of, is_open
+from kbuild.loader.layout import AbsentType
 from kbuild.loader.types import abi_type
 
 
@@ -47,6 +48,8 @@ def missing_type(name: str, span: Span) -> Diagnostic:
 
 def not_a_type(name: str, error: Exception, span: Span) -> Diagnostic:
     """An annotation that is no type of the language."""
+    if isinstance(error, AbsentType):
+        return Diagnostic("KB114", str(error), span, help="see docs/coming-from-warp.md for what there is")
     text = f"the type of {name!r} cannot be used in a kernel: {error}"
     return Diagnostic(
         "KB102", text, span, help="types are float, int, bool, kb.float64 …, kb.vec3 …, kb.array(dtype=…)"

@@ -34,7 +34,18 @@ from kbuild.lang import atomics, constructors, debugging, forms, inout, operator
 from kbuild.lang.context import Context
 from kbuild.lang.effects import changes_memory
 from kbuild.lang.expressions import captured_operand, outer
-from kbuild.lang.operands import Operand, Pack, Silenced, Static, Untyped, default_type, describe, fit, integer_range
+from kbuild.lang.operands import (
+    Operand,
+    Pack,
+    Silenced,
+    Static,
+    Untyped,
+    default_type,
+    describe,
+    fit,
+    integer_range,
+    structured,
+)
 from kbuild.loader.builtins import TABLE, Builtin
 from kbuild.loader.identity import default_of
 from kbuild.loader.types import Function, Kernel, abi_type
@@ -228,7 +239,7 @@ def results_of(ctx: Context, call: nodes.Call) -> Operand:
         value = ctx.with_effects(call)
     if isinstance(call.type, Tuple):
         items = (nodes.Item(value, i, item, call.span) for i, item in enumerate(call.type.items))
-        return Pack(tuple(items), call.span or ctx.span(ctx.definition))
+        return structured(items, ctx.program.structure(call.callee), call.span or ctx.span(ctx.definition))
     return value
 
 

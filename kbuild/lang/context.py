@@ -18,7 +18,19 @@ from kbuild.ir import nodes
 from kbuild.ir.nodes import Const, Expr, Function, Read, Stmt, Symbol
 from kbuild.ir.traverse import root_of, walk
 from kbuild.ir.types import BOOL, Array, Type, is_number
-from kbuild.lang.operands import NOTHING, Operand, Pack, Refused, Silenced, Static, Untyped, default_type, describe, fit
+from kbuild.lang.operands import (
+    NOTHING,
+    Operand,
+    Pack,
+    Refused,
+    Silenced,
+    Static,
+    Structure,
+    Untyped,
+    default_type,
+    describe,
+    fit,
+)
 from kbuild.lang.scope import Scope, assigned_names
 from kbuild.lang.source import SourceFile
 from kbuild.loader import types as runtime
@@ -36,6 +48,9 @@ class Program(Protocol):
 
     def instance(self, function: runtime.Function, arguments: Sequence[Operand], span: Span) -> Function:
         """The function lowered at these argument types. Raises Refused or Silenced."""
+
+    def structure(self, function: Function) -> Structure:
+        """How tuples stand inside tuples in what a lowered function returns."""
 
     def notes(self) -> tuple[Note, ...]:
         """The chain of calls that led here."""
@@ -56,10 +71,13 @@ class Context:
     constants: dict[str, int] = field(default_factory=dict)
     # Names for what is no value on the GPU: functions, types, None, tuples. They are assigned in one place only.
     aliases: dict[str, Operand] = field(default_factory=dict)
+    # Values of variables that are assigned in one place only, as far as they are known while building.
+    known: dict[str, bool | int | float] = field(default_factory=dict)
     poisoned: set[str] = field(default_factory=set)
     parameters: set[Symbol] = field(default_factory=set)
     block: list[Stmt] = field(default_factory=list)
     result: Type | None = None
+    structure: Structure = None
     loop_depth: int = 0
     is_unrolled: bool = False
     temporaries: int = 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import enum
-from typing import Any
+from typing import Any, NoReturn
 
 from kbuild.errors import did_you_mean
 from kbuild.intrinsics.absent import ABSENT
@@ -38,6 +38,8 @@ def name(ctx: Context, node: ast.expr) -> Operand:
         return Read(symbol, symbol.type, ctx.span(node))
     if node.id in ctx.poisoned:
         raise Silenced
+    if node.id in ctx.known:
+        return captured_operand(ctx, ctx.known[node.id], node)
     if node.id in ctx.scope.locals:
         ctx.refuse("KB104", f"{node.id!r} is read before anything is assigned to it", node)
     return outer(ctx, node)
@@ -51,8 +53,7 @@ def outer(ctx: Context, node: ast.expr) -> Operand:
         if error.attribute_of is not None:
             owner = getattr(error.attribute_of, "__name__", repr(error.attribute_of))
             if error.name in ABSENT and owner in _LANGUAGE:
-                text = f"kb.{error.name} ({ABSENT[error.name]}) is not in kbuild yet"
-                ctx.refuse("KB114", text, node, "see docs/coming-from-warp.md for what there is")
+                _refuse_absent(ctx, f"kb.{error.name}", ABSENT[error.name], node)
             text, code = f"{owner} has no attribute {error.name!r}", "KB142"
         else:
             text, code = f"{error.name!r} is not defined", "KB103"
@@ -60,9 +61,18 @@ def outer(ctx: Context, node: ast.expr) -> Operand:
     return captured_operand(ctx, captured.value, node)
 
 
+def _refuse_absent(ctx: Context, name: str, family: str, node: ast.expr) -> NoReturn:
+    ctx.refuse(
+        "KB114", f"{name} ({family}) is not in kbuild yet", node, "see docs/coming-from-warp.md for what there is"
+    )
+
+
 def captured_operand(ctx: Context, value: Any, node: ast.expr) -> Operand:
     """A Python object as an operand: numbers, enum members that are numbers, vectors and matrices are constants."""
     span = ctx.span(node)
+    if getattr(type(value), "_kb_absent_", False):
+        name = value.__name__ if getattr(value, "is_own", False) else f"kb.{value.__name__}"
+        _refuse_absent(ctx, name, ABSENT.get(value.__name__, value.family), node)
     if isinstance(value, bool):
         return Const(value, BOOL, span)
     if isinstance(value, enum.Enum) and isinstance(value, (int, float)):

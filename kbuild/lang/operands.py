@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import operator
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -57,6 +57,29 @@ class Static:
 NOTHING = object()  # what a call gives that has no value
 
 Operand: TypeAlias = Expr | Untyped | Pack | Static
+
+
+Structure: TypeAlias = "tuple[Structure, ...] | None"
+
+
+def structure_of(operand: Operand | None) -> Structure:
+    """How tuples stand inside tuples: None for a single value."""
+    return tuple(structure_of(item) for item in operand.items) if isinstance(operand, Pack) else None
+
+
+def flattened(operand: Operand) -> Operand:
+    """A tuple with everything in it side by side."""
+    if not isinstance(operand, Pack):
+        return operand
+    inner = [flattened(item) for item in operand.items]
+    return Pack(tuple(x for one in inner for x in (one.items if isinstance(one, Pack) else (one,))), operand.span)
+
+
+def structured(items: Iterator[Operand], structure: Structure, span: Span) -> Operand:
+    """The values of a flattened tuple in their places again."""
+    if structure is None:
+        return next(items)
+    return Pack(tuple(structured(items, inner, span) for inner in structure), span)
 
 
 def default_type(number: int | float) -> Scalar:

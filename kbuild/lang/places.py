@@ -189,7 +189,12 @@ def targets(ctx: Context, node: ast.expr) -> nodes.Build | None:
 
 
 def refuse_parameter_field(ctx: Context, place: Expr, node: ast.expr) -> None:
-    """Python would change the caller's object; a kernel gets a copy. Saying nothing would be wrong for one of them."""
+    """Python would change the caller's object; a kernel gets a copy. Saying nothing would be wrong for one of them.
+
+    Who writes for Warp knows that parameters are copies.
+    """
+    if ctx.owner.copies_structs:
+        return
     root = root_of(place)
     if isinstance(root, Read) and root.symbol in ctx.parameters and isinstance(root.type, Struct):
         help = f"copy it first: `mine = {root.type.name.rpartition('.')[2].rpartition(':')[2]}(…)`, or return a new one"

@@ -20,7 +20,7 @@ from kbuild.ir.types import VOID, Type, structs_in
 from kbuild.lang import calls, expressions, statements
 from kbuild.lang.annotations import Open, parameter_type, parameters_of
 from kbuild.lang.context import Context
-from kbuild.lang.operands import Operand, Refused, Silenced, Untyped, default_type
+from kbuild.lang.operands import Operand, Refused, Silenced, Structure, Untyped, default_type
 from kbuild.lang.scope import Scope
 from kbuild.lang.source import definition_of, head
 from kbuild.loader import generic
@@ -87,6 +87,10 @@ class _Program:
     instances: dict[tuple[int, tuple[Type, ...]], Function | None] = field(default_factory=dict)
     active: list[tuple[runtime.Function, Span]] = field(default_factory=list)
     lowering: set[tuple[int, tuple[Type, ...]]] = field(default_factory=set)
+    structures: dict[int, Structure] = field(default_factory=dict)
+
+    def structure(self, function: Function) -> Structure:
+        return self.structures[id(function)]
 
     def notes(self) -> tuple[Note, ...]:
         return tuple(Note(f"in {function.name}, called here", span) for function, span in reversed(self.active))
@@ -128,7 +132,9 @@ class _Program:
             raise Silenced
         body = self._with_last_return(ctx, body)
         module = owner.module
-        return Function(definition.name, module, parameters, ctx.result or VOID, body, file.span(definition))
+        made = Function(definition.name, module, parameters, ctx.result or VOID, body, file.span(definition))
+        self.structures[id(made)] = ctx.structure
+        return made
 
     def _parameters(self, ctx: Context, arguments: Sequence[Operand]) -> tuple[Symbol, ...]:
         self._refuse_collecting(ctx)

@@ -14,6 +14,7 @@ import hashlib
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
@@ -22,7 +23,7 @@ from kbuild.errors import Diagnostic
 from kbuild.ir.types import Struct, Type, structs_in
 from kbuild.lang import asserts
 from kbuild.lang.annotations import Open, parameter_type, parameters_of
-from kbuild.lang.scope import Captured, Scope, UnresolvedName
+from kbuild.lang.scope import Captured, Scope, UnresolvedName, local_names
 from kbuild.lang.source import Definition, SourceFile, definition_of
 from kbuild.loader import identity
 from kbuild.loader.generic import spell
@@ -68,12 +69,12 @@ def _visit(owner: Function, prefix: str, found: Reach) -> None:
     found.functions.append(owner)
     found.paths.append(file.path)
     found.asserts += asserts.rows(owner, file, definition)
-    found.parts.append([owner.name, _options(owner), canonical(definition)])
+    found.parts.append([owner.name, _options(owner), _text_key(definition)])
     found.parts.append(list(_parameter_parts(owner, definition, file, found)))
     _visit_types(owner, definition, file, prefix, found)
     for argument in parameters_of(definition) if owner.name != found.functions[0].name else []:
         _visit_default(owner, argument, prefix, found)
-    for node in _outer_names(definition, scope):
+    for node in _outer_names(definition):
         try:
             captured = scope.resolve(node)
         except UnresolvedName:
@@ -198,21 +199,28 @@ def _is_fixed(names: dict[str, Any], name: str) -> bool:
     return isinstance(value, ModuleType) or getattr(value, "__module__", "").partition(".")[0] == "kbuild"
 
 
-def _outer_names(definition: Definition, scope: Scope) -> Iterator[ast.expr]:
+@cache
+def _outer_names(definition: Definition) -> tuple[ast.expr, ...]:
     """The longest attribute chains on names from outside, in source order."""
+    inner = local_names(definition)
 
     def visit(node: ast.AST) -> Iterator[ast.expr]:
-        if isinstance(node, (ast.Name, ast.Attribute)) and scope.is_outer(node):
+        if isinstance(node, (ast.Name, ast.Attribute)) and (root := Scope.root(node)) is not None and root not in inner:
             yield node
             return
         for child in ast.iter_child_nodes(node):
             yield from visit(child)
 
-    for statement in definition.body:
-        yield from visit(statement)
+    return tuple(node for statement in definition.body for node in visit(statement))
 
 
 _NOT_CODE = frozenset({"decorator_list", "returns", "type_comment", "kind", "type_params", "annotation"})
+
+
+@cache  # a helper is reached by hundreds of instances
+def _text_key(definition: Definition) -> str:
+    """Digest of a function's code."""
+    return hashlib.sha256(json.dumps(canonical(definition), separators=(",", ":")).encode()).hexdigest()
 
 
 def canonical(definition: Definition) -> list[Any]:

@@ -11,6 +11,7 @@ import ast
 import builtins
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -38,7 +39,7 @@ class Scope:
 
     def __init__(self, function: FunctionType, definition: Definition) -> None:
         self.function = function
-        self.locals = frozenset(_locals(definition))
+        self.locals = local_names(definition)
 
     @staticmethod
     def root(node: ast.expr) -> str | None:
@@ -63,7 +64,7 @@ class Scope:
         except AttributeError:
             raise UnresolvedName(node.attr, dir(base.value), base.value) from None
         # `kb.vec3` is what it is; a name of the user's own that holds it may hold something else tomorrow.
-        is_ours = isinstance(base.value, ModuleType) and base.value.__name__.partition(".")[0] == "kbuild"
+        is_ours = _is_language(base.value) and not (isinstance(value, ModuleType) and _is_settings(value))
         return Captured(value, None if is_ours or base.path is None else f"{base.path}.{node.attr}")
 
     def visible(self) -> dict[str, Any]:
@@ -86,6 +87,15 @@ class Scope:
         raise UnresolvedName(name, [*function.__globals__, *function.__code__.co_freevars, *self.locals])
 
 
+def _is_language(value: Any) -> bool:
+    """One of kbuild's modules, but for those that hold settings of the program's."""
+    return isinstance(value, ModuleType) and value.__name__.partition(".")[0] == "kbuild" and not _is_settings(value)
+
+
+def _is_settings(module: ModuleType) -> bool:
+    return bool(vars(module).get("_kb_settings_", False))
+
+
 def is_filled(cell: Any) -> bool:
     """The closure variable has a value yet."""
     try:
@@ -93,6 +103,12 @@ def is_filled(cell: Any) -> bool:
     except ValueError:
         return False
     return True
+
+
+@cache  # a helper is reached by hundreds of instances
+def local_names(definition: Definition) -> frozenset[str]:
+    """Names that a function binds."""
+    return frozenset(_locals(definition))
 
 
 def _locals(definition: Definition) -> Iterator[str]:

@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from kbuild.ir import nodes
 from kbuild.ir.nodes import Expr, Read, Symbol
 from kbuild.ir.traverse import root_of, walk
-from kbuild.ir.types import INT32, VOID, Tuple, Type, element_of, is_integer, is_number
+from kbuild.ir.types import BOOL, INT32, VOID, Tuple, Type, element_of, is_integer, is_number
 from kbuild.lang import asserts, atomics, loops, operators, places, static
 from kbuild.lang.constructors import components
 from kbuild.lang.context import Context, StatementHandler
 from kbuild.lang.expressions import outer
-from kbuild.lang.operands import Operand, Pack, Silenced, Static, Untyped, describe
+from kbuild.lang.operands import Operand, Pack, Silenced, Static, Untyped, describe, flattened, structure_of
 from kbuild.lang.parts import fixed
 from kbuild.loader.builtins import Builtin
 from kbuild.loader.types import Function, Kernel, abi_type
@@ -71,6 +71,8 @@ def _unpack(ctx: Context, target: ast.Tuple | ast.List, value: Operand, node: as
 
 
 def _read_now(ctx: Context, item: Operand, node: ast.AST) -> Operand:
+    if isinstance(item, Pack):
+        return Pack(tuple(_read_now(ctx, one, node) for one in item.items), item.span)
     if isinstance(item, (Untyped, Static)):
         return item
     value = ctx.typed(item, node)
@@ -80,6 +82,8 @@ def _read_now(ctx: Context, item: Operand, node: ast.AST) -> Operand:
 
 def _assign_name(ctx: Context, target: ast.Name, value: Operand, node: ast.AST) -> None:
     symbol = ctx.symbols.get(target.id)
+    if symbol is None and _is_known(ctx, target.id, value):
+        ctx.known[target.id] = value.value  # type: ignore[union-attr]
     if symbol is None and _is_alias(ctx, target.id, value):
         items = [_read_now(ctx, item, node) for item in value.items] if isinstance(value, Pack) else []
         ctx.aliases[target.id] = Pack(tuple(items), value.span) if isinstance(value, Pack) else value
@@ -93,6 +97,14 @@ def _assign_name(ctx: Context, target: ast.Name, value: Operand, node: ast.AST) 
     ctx.symbols[target.id] = symbol
 
 
+def _is_known(ctx: Context, name: str, value: Operand) -> bool:
+    """`static` may read the variable: it has one value in the whole function, which is known while building."""
+    is_truth = isinstance(value, nodes.Const) and value.type == BOOL
+    if not (isinstance(value, Untyped) or is_truth):
+        return False
+    return _is_assigned_once(ctx, name)
+
+
 def _is_alias(ctx: Context, name: str, value: Operand) -> bool:
     """The name may stand for something that is no value on the GPU: it is assigned here, and nowhere else."""
     if not isinstance(value, Pack):
@@ -101,6 +113,10 @@ def _is_alias(ctx: Context, name: str, value: Operand) -> bool:
             return False
     elif any(not isinstance(item, (Untyped, Static, Expr)) for item in value.items):
         return False
+    return _is_assigned_once(ctx, name)
+
+
+def _is_assigned_once(ctx: Context, name: str) -> bool:
     stores = (n for n in ast.walk(ctx.definition) if isinstance(n, ast.Name) and n.id == name)
     return sum(isinstance(n.ctx, ast.Store) for n in stores) == 1
 
@@ -237,12 +253,15 @@ def return_(ctx: Context, node: ast.stmt) -> None:
             ctx.refuse("KB152", "a kernel returns nothing", node, "write the result into an array")
         ctx.emit(nodes.Return(None, span))
         return
-    value = None if node.value is None else _result(ctx, ctx.expr(node.value), node)
+    operand = None if node.value is None else ctx.expr(node.value)
+    value = None if operand is None else _result(ctx, flattened(operand), node)
     found = VOID if value is None else value.type
     if ctx.result is None:
-        ctx.result = found
+        ctx.result, ctx.structure = found, structure_of(operand)
     elif ctx.result != found:
         ctx.refuse("KB150", f"returns {found} here and {ctx.result} before", node, "return one type everywhere")
+    elif structure_of(operand) != ctx.structure:
+        ctx.refuse("KB150", "returns tuples of another form here than before", node, "return one form everywhere")
     ctx.emit(nodes.Return(value, span))
 
 

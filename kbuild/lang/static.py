@@ -64,7 +64,7 @@ def _known_here(ctx: Context) -> dict[str, object]:
     """What an expression may know of the kernel's own names."""
     aliases = {name: operand.value for name, operand in ctx.aliases.items() if isinstance(operand, Static)}
     variables = {name: _Known(symbol.type) for name, symbol in ctx.symbols.items() if _has_parts(symbol.type)}
-    return {**variables, **aliases, **ctx.constants}
+    return {**variables, **ctx.known, **aliases, **ctx.constants}
 
 
 def _has_parts(type: Type) -> bool:
@@ -75,7 +75,7 @@ def _check_names(ctx: Context, expression: ast.expr) -> None:
     own = {n.id for n in ast.walk(expression) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
     for node in outer_or_local_names(expression):
         name = ctx.scope.root(node)
-        if name in own or name in ctx.constants or name in ctx.aliases:
+        if name in own or name in ctx.constants or name in ctx.aliases or name in ctx.known:
             continue
         if name in ctx.symbols and _has_parts(ctx.symbols[name].type):
             continue

@@ -365,6 +365,38 @@ def normalize_vec3d(v):
     return [0.0, 0.0, 0.0]
 
 
+def cross(a, b):
+    return [((a[1] * b[2]) - (a[2] * b[1])), ((a[2] * b[0]) - (a[0] * b[2])), ((a[0] * b[1]) - (a[1] * b[0]))]
+
+
+def dot_quatd_quatd(a, b):
+    total = (a[0] * b[0])
+    for i in range(1, 4, 1):
+        total = (total + (a[i] * b[i]))
+    return total
+
+
+def normalize_quatd(v):
+    size = _sqrt(dot_quatd_quatd(_copied(v), _copied(v)))
+    if (size > 0.0):
+        return [_divide(_a, size) for _a in v]
+    return [0.0, 0.0, 0.0, 0.0]
+
+
+def quat_between_vectors(a, b):
+    u = normalize_vec3d(_copied(a))
+    v = normalize_vec3d(_copied(b))
+    w = (((1.0 + (u[0] * v[0])) + (u[1] * v[1])) + (u[2] * v[2]))
+    if (w > 1e-06):
+        t1 = cross(_copied(u), _copied(v))
+        return normalize_quatd([t1[0], t1[1], t1[2], w])
+    if (_abs(u[0]) > _abs(u[2])):
+        t2 = normalize_vec3d([-u[1], u[0], 0.0])
+        return [t2[0], t2[1], t2[2], 0.0]
+    t3 = normalize_vec3d([0.0, -u[2], u[1]])
+    return [t3[0], t3[1], t3[2], 0.0]
+
+
 def quat_from_axis_angle(axis, angle):
     half = (0.5 * angle)
     u = [(_a * _sin(half)) for _a in normalize_vec3d(_copied(axis))]
@@ -386,20 +418,6 @@ def quat_from_euler(e, i, j, k):
     third[k] = _sin((0.5 * e[k]))
     third[3] = _cos((0.5 * e[k]))
     return quat_mul(_copied(third), quat_mul(_copied(second), _copied(first)))
-
-
-def dot_quatd_quatd(a, b):
-    total = (a[0] * b[0])
-    for i in range(1, 4, 1):
-        total = (total + (a[i] * b[i]))
-    return total
-
-
-def normalize_quatd(v):
-    size = _sqrt(dot_quatd_quatd(_copied(v), _copied(v)))
-    if (size > 0.0):
-        return [_divide(_a, size) for _a in v]
-    return [0.0, 0.0, 0.0, 0.0]
 
 
 def quat_from_matrix_mat33d(m):
@@ -617,10 +635,6 @@ def spatial_top(s):
     return [s[0], s[1], s[2]]
 
 
-def cross(a, b):
-    return [((a[1] * b[2]) - (a[2] * b[1])), ((a[2] * b[0]) - (a[0] * b[2])), ((a[0] * b[1]) - (a[1] * b[0]))]
-
-
 def spatial_cross(a, b):
     t1 = spatial_top(_copied(a))
     t2 = spatial_bottom(_copied(a))
@@ -749,6 +763,9 @@ TABLE = {
     ),
     'svd3': (
         (svd3, 'A: mat33', 'mat33 vec3 mat33', ()),
+    ),
+    'quat_between_vectors': (
+        (quat_between_vectors, 'a: vec3, b: vec3', 'quat', ()),
     ),
     'quat_from_axis_angle': (
         (quat_from_axis_angle, 'axis: vec3, angle: float64', 'quat', ()),

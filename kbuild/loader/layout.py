@@ -10,7 +10,7 @@ import sys
 
 from . import abi
 from .errors import did_you_mean
-from .values import class_of
+from .values import Mat, Vec, class_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,12 +39,18 @@ class ArrayAnnotation:
         return hash((self.dtype, self.ndim))
 
 
+class AbsentType(TypeError):
+    """A type that Warp has and kbuild does not."""
+
+
 def abi_type(annotation: object) -> abi.Type:
     """The layout an annotation stands for. Raises TypeError that names what is wrong."""
     if isinstance(annotation, abi.Type):
         return annotation
     if isinstance(annotation, type):
         known = _PYTHON_TYPES.get(annotation) or annotation.__dict__.get("_kb_type_")
+        if known is None and issubclass(annotation, (Vec, Mat)):
+            known = annotation._kb_type_  # `class vec5(kb.types.vector(5, float))` is the same type by another name
         if known is not None:
             return known
         if "_kb_struct_" in annotation.__dict__:
@@ -53,6 +59,9 @@ def abi_type(annotation: object) -> abi.Type:
             raise TypeError("%s needs an element type: write array(dtype=float) or array[float]" % annotation.__name__)
     if isinstance(annotation, ArrayAnnotation):
         return abi.Array(_element_type(annotation.dtype), annotation.ndim)
+    if getattr(type(annotation), "_kb_absent_", False):
+        absent: Any = annotation
+        raise AbsentType("kb.%s (%s) is not in kbuild yet" % (absent.__name__, absent.family))
     raise TypeError("%s is not a type that a kernel knows%s" % (_spell(annotation), _advice(annotation)))
 
 
@@ -123,7 +132,7 @@ def _field_type(cls: type, name: str, field: str) -> abi.Type:
     try:
         return abi_type(_evaluated(cls, field))
     except TypeError as error:
-        raise TypeError("field %r of struct %s: %s" % (field, name, error)) from None
+        raise type(error)("field %r of struct %s: %s" % (field, name, error)) from None
 
 
 def _evaluated(cls: type, field: str) -> object:

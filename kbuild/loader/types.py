@@ -79,6 +79,7 @@ class Function:
         self.qualname: str = function.__qualname__
         self.name = "%s:%s" % (self.module, self.qualname)
         self.overloads: tuple[Function, ...] = (self,)  # functions of this name, told apart by their parameters' types
+        self.copies_structs = False  # the author knows that a struct parameter is a copy, and may change it
         self.__name__, self.__doc__, self.__wrapped__ = function.__name__, function.__doc__, function
         self.factory: dict[str, Any] | None = None  # the call that makes it, where something records
         if on_create is not None:
@@ -176,10 +177,13 @@ def func(function: Any = None) -> Any:
     Another one of the same name in the same place is an overload, if its parameters have other types: a call takes the
     one that fits its arguments.
     """
-    if function is None:
-        return func
+    return func if function is None else func_beside(function, sys._getframe(1).f_locals)
+
+
+def func_beside(function: Any, names: Any) -> Any:
+    """A function that kernels call, declared where these names are known."""
     made = Function(function)
-    earlier = sys._getframe(1).f_locals.get(made.__name__)
+    earlier = names.get(made.__name__)
     if isinstance(earlier, Function) and not isinstance(earlier, Kernel) and earlier.name == made.name:
         from . import overloading
 

@@ -187,6 +187,7 @@ def _request(config: BuildConfig, selection: Selection, *, per_kernel: bool) -> 
         config.selftest,
         list(config.instances),
         config.asserts,
+        config.dialect,
     )
 
 

@@ -188,6 +188,25 @@ def compile_units(
     return CompileOutcome(len(all_results) - cached, cached, seconds, tuple(_merged(warnings)))
 
 
+def try_units(
+    plan: Compilation, units: Sequence[ScannedUnit], kernels: Sequence[ScannedKernel], codes: Sequence[UnitCode]
+) -> list[list[Diagnostic]]:
+    """What is wrong with each unit for any of the targets, and what NVRTC warns of."""
+    found: list[list[Diagnostic]] = []
+    work: list[tuple[int, Job, UnitCode, Entries]] = []
+    for unit, code in zip(units, codes, strict=True):
+        entries = _entries(unit, kernels)
+        found.append(list(too_many_parameters(code, {kernels[i].name: kernels[i] for i in unit.kernels}, plan.parts)))
+        if not found[-1]:
+            jobs = (plan.job(unit, code.source or "", part, toolchain) for part, toolchain in plan.parts)
+            work += [(len(found) - 1, job, code, entries) for job in jobs]
+    outcomes = compile_jobs([job for _, job, _, _ in work], cache=plan.cache, workers=plan.config.jobs)
+    _raise_deaths(outcomes)
+    for (index, job, code, entries), outcome in zip(work, outcomes, strict=True):
+        found[index] += [_diagnostic(message, job, code.files, entries) for message in outcome.messages]
+    return [_merged(diagnostics) for diagnostics in found]
+
+
 def _raise_deaths(outcomes: Sequence[Outcome]) -> None:
     """A compiler process that died is the machine's fault, or NVRTC's."""
     deaths = [outcome.died for outcome in outcomes if isinstance(outcome, Rejected) and outcome.died is not None]

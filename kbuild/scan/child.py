@@ -81,20 +81,18 @@ class _Session:
     def scan(self) -> Scanned:
         report = Report()
         request = self.request
-        kernels, faults = import_kernels(
-            request.modules, request.instances, request.roots, request.mock_imports, self.importing
-        )
+        kernels, faults, failed = import_kernels(request, self.importing)
         for fault in faults:
             report.add(fault)
-        return deeply(lambda: self._scanned(kernels, report))
+        return deeply(lambda: self._scanned(kernels, report, failed))
 
-    def _scanned(self, kernels: Sequence[Any], report: Report) -> Scanned:
+    def _scanned(self, kernels: Sequence[Any], report: Report, failed: list[str]) -> Scanned:
         wanted = [kernel for kernel in kernels if kernel.module in self.request.modules]
         self.found = find(wanted, report)
         skipped = _skipped(kernels, self.request.modules)
         units = cut(self.found, self.request)
         diagnostics = [diagnostic_to_json(d) for d in report.diagnostics]
-        self.scanned = Scanned([one.row for one in self.found], units, skipped, diagnostics)
+        self.scanned = Scanned([one.row for one in self.found], units, skipped, diagnostics, failed)
         return self.scanned
 
     def lower(self, names: Sequence[str]) -> Lowered:

@@ -13,7 +13,11 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Request:
-    """What to look for."""
+    """What to look for.
+
+    `dialect` "warp" makes the name `warp` stand for kbuild.warp. With `keep_going` a module that cannot be imported, an
+    instance that cannot be made and a fault of ours in one kernel leave the others alone.
+    """
 
     roots: list[str]
     modules: list[str]
@@ -24,6 +28,8 @@ class Request:
     selftest: bool = False
     instances: list[str] = field(default_factory=list)
     asserts: bool = False
+    dialect: str = ""
+    keep_going: bool = False
 
 
 @dataclass(frozen=True)
@@ -63,12 +69,13 @@ class ScannedUnit:
 
 @dataclass(frozen=True)
 class Scanned:
-    """The answer to a scan. `skipped` says in words what was left out and why."""
+    """The answer to a scan. `skipped` says in words what was left out and why; `failed` are modules."""
 
     kernels: list[ScannedKernel] = field(default_factory=list)
     units: list[ScannedUnit] = field(default_factory=list)
     skipped: list[str] = field(default_factory=list)
     diagnostics: list[dict[str, Any]] = field(default_factory=list)
+    failed: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -122,7 +129,7 @@ def scanned_from_json(data: dict[str, Any]) -> Scanned:
     """The answer to a scan again."""
     kernels = [ScannedKernel(**row) for row in data["kernels"]]
     units = [ScannedUnit(**row) for row in data["units"]]
-    return Scanned(kernels, units, data["skipped"], data["diagnostics"])
+    return Scanned(kernels, units, data["skipped"], data["diagnostics"], data["failed"])
 
 
 def lowered_from_json(data: dict[str, Any]) -> Lowered:

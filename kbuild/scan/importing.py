@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.abc
 import importlib.machinery
+import importlib.util
 import os
 import sys
 import traceback
@@ -13,41 +14,44 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from kbuild import warp
 from kbuild.errors import Diagnostic, Span
 from kbuild.loader import types as runtime
 from kbuild.scan import recorded
+from kbuild.scan.data import Request
 
 
 def import_kernels(
-    modules: Sequence[str],
-    instances: Sequence[str],
-    roots: Sequence[str],
-    mocks: Sequence[str],
-    importing: Callable[[str], None],
-) -> tuple[list[runtime.Kernel], list[Diagnostic]]:
-    """Every kernel that importing the modules and calling `instances` declares, wherever, and what failed.
+    request: Request, importing: Callable[[str], None]
+) -> tuple[list[runtime.Kernel], list[Diagnostic], list[str]]:
+    """Every kernel that importing the modules and calling `instances` declares, wherever, what failed, and the
+    modules that did.
 
     `importing(name)` is told of each module first: a module may end the process.
     """
     declared: list[runtime.Kernel] = []
     faults: list[Diagnostic] = []
+    failed: list[str] = []
     runtime.on_declare = declared.append
-    sys.path[:0] = roots
-    _never_stale(roots)
-    sys.meta_path.append(_MockFinder(mocks))
-    for name in modules:
+    _never_stale([root for root in request.roots if root not in sys.path])  # what is there is installed
+    sys.path[:0] = request.roots
+    sys.meta_path.append(_MockFinder(request.mock_imports))
+    if request.dialect == "warp":
+        warp.install()
+    for name in request.modules:
         importing(name)
         try:
             importlib.import_module(name)
         except BaseException as error:  # SystemExit and KeyboardInterrupt of a module's own too
-            faults.append(_import_fault(name, error))
-    for name in instances if not faults else ():
+            faults.append(_import_fault(name, error, request.keep_going))
+            failed.append(name)
+    for name in request.instances if request.keep_going or not faults else ():
         importing(name)
         try:
             _call(name)
         except BaseException as error:
             faults.append(_instances_fault(name, error))
-    return declared, faults
+    return declared, faults, failed
 
 
 def _never_stale(roots: Sequence[str]) -> None:
@@ -66,24 +70,42 @@ def _never_stale(roots: Sequence[str]) -> None:
 
 
 def _call(name: str) -> None:
-    """Calls `package.module:function`, which calls the factories of kernels; or does what a recorded file says."""
+    """Calls `package.module:function` or `path/file.py:function`, which calls the factories of kernels; or does what a
+    recorded file says."""
     if name.endswith(".json"):
         recorded.replay(Path(name))
         return
-    module, _, function = name.partition(":")
-    getattr(importlib.import_module(module), function)()
+    module, _, function = name.rpartition(":")
+    getattr(_file(module) if module.endswith(".py") else importlib.import_module(module), function)()
+
+
+def _file(path: str) -> ModuleType:
+    """A Python file as a module of its own."""
+    spec = importlib.util.spec_from_file_location("kbuild_instances", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
 
 
 def _instances_fault(name: str, error: BaseException) -> Diagnostic:
-    what = "".join(traceback.format_exception_only(type(error), error)).strip().splitlines()[-1]
+    what = _first_line(error)
     help = "it is called while building, without arguments, and calls the factories whose kernels the bundle shall hold"
     return Diagnostic("KB210", f"instances: {name} fails: {what}", _place(error), help=help)
 
 
-def _import_fault(name: str, error: BaseException) -> Diagnostic:
-    what = "".join(traceback.format_exception_only(type(error), error)).strip().splitlines()[-1]
+def _import_fault(name: str, error: BaseException, is_check: bool) -> Diagnostic:
+    what = _first_line(error)
     text = f"module {name} cannot be imported: {what}"
-    return Diagnostic("KB201", text, _place(error), help=_cure(error))
+    return Diagnostic("KB201", text, _place(error), help=_cure(error, is_check))
+
+
+def _first_line(error: BaseException) -> str:
+    """`KeyError: 'x'`: the kind of an error and the first line of what it says."""
+    text = traceback.format_exception_only(type(error), error)[-1].strip()  # a SyntaxError shows its place before
+    return (text.splitlines() or [type(error).__name__])[0]
 
 
 def _place(error: BaseException) -> Span | None:
@@ -101,9 +123,11 @@ def _is_machinery(path: str) -> bool:
     return path.startswith(("<frozen", _KBUILD)) or path == importlib.__file__
 
 
-def _cure(error: BaseException) -> str:
+def _cure(error: BaseException, is_check: bool) -> str:
     if isinstance(error, ModuleNotFoundError) and error.name:
         name = error.name.partition(".")[0]
+        if is_check:
+            return f"install it; if kernels do not use it, add --mock {name}"
         return (
             f"if the build needs it, add it to `requires` of [build-system]; if kernels do not use it, "
             f'write mock-imports = ["{name}"] in [tool.kbuild]'

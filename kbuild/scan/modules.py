@@ -63,14 +63,15 @@ def _matching(roots: Sequence[Path], pattern: str) -> Iterator[tuple[str, Path, 
     for root in roots:
         folder = root.joinpath(*name.split("."))
         if is_pattern:
-            yield from ((below, path, root) for below, path in _below(name, folder))
+            yield from ((below, path, root) for below, path in below(name, folder))
         else:
             for path in (folder.with_name(folder.name + ".py"), folder / "__init__.py"):
                 if path.is_file():
                     yield name, path, root
 
 
-def _below(name: str, folder: Path) -> Iterator[tuple[str, Path]]:
+def below(name: str, folder: Path) -> Iterator[tuple[str, Path]]:
+    """(name, file) of the modules inside a folder of that name, also in folders without an `__init__.py`."""
     if not folder.is_dir():
         return
     for path in sorted(folder.iterdir()):
@@ -79,7 +80,7 @@ def _below(name: str, folder: Path) -> Iterator[tuple[str, Path]]:
         elif path.is_dir() and path.name.isidentifier() and path.name != "__pycache__":
             if (path / "__init__.py").is_file():
                 yield f"{name}.{path.name}", path / "__init__.py"
-            yield from _below(f"{name}.{path.name}", path)
+            yield from below(f"{name}.{path.name}", path)
 
 
 def _package_of(name: str, path: Path, root: Path) -> str:
@@ -113,4 +114,4 @@ def _all_modules(root: Path) -> Iterator[tuple[str, Path]]:
     for path in sorted(root.iterdir()) if root.is_dir() else []:
         if path.is_dir() and (path / "__init__.py").is_file():
             yield path.name, path
-            yield from _below(path.name, path)
+            yield from below(path.name, path)

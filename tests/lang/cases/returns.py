@@ -75,6 +75,19 @@ def calls_them(a: kb.array(dtype=float)):
     a[7] = x + y
 
 
+@kb.func
+def other_form(x: float):
+    if x > 0.0:
+        return (x, x), x
+    return x, (x, x)  # E: KB150 returns tuples of another form here than before
+
+
+@kb.kernel
+def uses_other_form(a: kb.array(dtype=float)):
+    (x, y), z = other_form(a[0])
+    a[0] = x + y + z
+
+
 @kb.kernel
 def returns_value(a: kb.array(dtype=float)):
     if a[0] > 0.0:

@@ -1,0 +1,165 @@
+"""`@wp.kernel`, `@wp.func`, `@wp.struct` with the options that Warp has.
+
+What those options mean for the machine code is kept (`block_dim`, `fuse_fp`); what belongs to Warp's own building
+(modules, caches, launch bounds) is accepted and means nothing here.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from kbuild.loader import generic
+from kbuild.loader import types as runtime
+from kbuild.loader.errors import did_you_mean
+from kbuild.loader.layout import AbsentType
+
+from .absent import absent_class, decorator_maker
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+_KERNEL = (
+    "cluster_dim",
+    "cuda_max_registers",
+    "deterministic",
+    "deterministic_max_records",
+    "enable_backward",
+    "enable_cuda_smem_spilling",
+    "entry_point_abi",
+    "grid_stride",
+    "launch_bounds",
+    "module",
+    "module_options",
+    "name",
+)
+
+
+def kernel(f: Any = None, **options: Any) -> Any:
+    """Declares a kernel: `@wp.kernel`, `@wp.kernel(enable_backward=False, module="unique")`. Raises TypeError."""
+    for name in options:
+        if name not in _KERNEL:
+            raise TypeError("@wp.kernel has no option %r%s" % (name, did_you_mean(name, _KERNEL)))
+    kept = _meaningful(options)
+    return _kernel(f, kept) if f is not None else lambda function: _kernel(function, kept)
+
+
+def _kernel(function: Any, options: dict[str, Any]) -> runtime.Kernel:
+    made: Any = runtime.kernel(function, **options)
+    made.key, made.adj = made.qualname, _Adjoint(made)
+    made.copies_structs = True
+    return made  # type: ignore[no-any-return]
+
+
+class _Adjoint:
+    """What programs ask of `kernel.adj`: `args`, the parameters with `label` and `type`."""
+
+    def __init__(self, kernel: runtime.Kernel) -> None:
+        self._kernel = kernel
+
+    @property
+    def args(self) -> list[_Parameter]:
+        """The parameters in order."""
+        function = self._kernel.function
+        return [_Parameter(name, generic.annotation_of(function, name)) for name in generic.parameter_names(function)]
+
+
+class _Parameter:
+    def __init__(self, label: str, type: Any) -> None:
+        self.label, self.type = label, type
+
+
+def _meaningful(options: dict[str, Any]) -> dict[str, Any]:
+    """kbuild's options for Warp's."""
+    kept: dict[str, Any] = {}
+    module_options = options.get("module_options") or {}
+    backward = options.get("enable_backward")
+    if backward is None:
+        backward = module_options.get("enable_backward")
+    if backward is not None:
+        kept["enable_backward"] = bool(backward)
+    if module_options.get("fuse_fp") is False:
+        kept["fmad"] = False
+    if module_options.get("block_dim"):
+        kept["block_dim"] = int(module_options["block_dim"])
+    return kept
+
+
+def func(f: Any = None, **options: Any) -> Any:
+    """Declares a function that kernels call; `name`, `module` and `inline` mean nothing here. Raises TypeError."""
+    _check("func", options, ("name", "module", "inline"))
+    names = sys._getframe(1).f_locals
+    return _func(f, names) if f is not None else lambda one: _func(one, names)
+
+
+def _func(function: Any, names: Any) -> Any:
+    made = runtime.func_beside(function, names)
+    made.copies_structs = True
+    return made
+
+
+def struct(c: Any = None, **options: Any) -> Any:
+    """Declares a record that kernels take; `module` means nothing here. Raises TypeError."""
+    _check("struct", options, ("module",))
+    return _struct if c is None else _struct(c)
+
+
+def _struct(cls: type) -> type:
+    """A record. Warp does not read values that the class gives its fields: they start at zero, here too."""
+    fields = cls.__dict__.get("__annotations__", {})  # noqa: RUF063 (that needs a dependency)
+    if not fields:
+        return absent_class(cls.__qualname__, "empty structs")
+    for name in fields:
+        if name in cls.__dict__:
+            delattr(cls, name)
+    return runtime.struct(cls)
+
+
+def _check(what: str, options: dict[str, Any], known: tuple[str, ...]) -> None:
+    for name in options:
+        if name not in known:
+            raise TypeError("@wp.%s has no option %r%s" % (what, name, did_you_mean(name, known)))
+
+
+def dynamic_func(suffix: Any = "", **_: Any) -> Any:
+    """`wp.fem.cache.dynamic_func`: a function of a factory. kbuild tells such functions apart by what they capture."""
+    return func
+
+
+def dynamic_kernel(suffix: Any = "", kernel_options: dict[str, Any] | None = None, **_: Any) -> Any:
+    """`wp.fem.cache.dynamic_kernel`: a kernel of a factory."""
+    return lambda function: kernel(function, module_options=kernel_options)
+
+
+def func_grad(_: Any) -> Any:
+    """A function's own gradient: kept out, as kbuild makes no gradients yet."""
+    return lambda function: function
+
+
+func_replay = func_grad
+
+
+def func_native(*_: Any, **__: Any) -> Any:
+    """A function in C++: what it declares refuses, inside kernels too."""
+    return decorator_maker("func_native", "native snippets")()
+
+
+def overload(kernel: Any, arg_types: Any = None) -> Any:
+    """An instance of a generic kernel: `wp.overload(scale, {"x": wp.array(dtype=float)})`, or as a decorator.
+
+    Types that kbuild does not have are passed over: nothing could be compiled for them. Raises TypeError.
+    """
+    from kbuild.loader import overloading
+
+    try:
+        if isinstance(kernel, runtime.Kernel):
+            return overloading.instance(kernel, arg_types)
+        place = sys._getframe(1)
+        return overloading.declared(kernel, {**place.f_globals, **place.f_locals})
+    except AbsentType:
+        return kernel
+
+
+def constant(x: Any) -> Any:
+    """The value itself: what a kernel reads from its module is compiled in."""
+    return x

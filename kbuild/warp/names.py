@@ -1,0 +1,101 @@
+"""The public names of Warp that kbuild does not have, by what they belong to.
+
+Names of the kernel language are told by their beginnings (`tile_load`, `mesh_query_point`).
+"""
+
+from __future__ import annotations
+
+_FAMILIES = {
+    "CUDA graphs": """
+        CaptureMode Graph ScopedCapture capture_begin capture_debug_dot_print capture_end capture_if capture_launch
+        capture_load capture_load_from_bytes capture_save capture_while is_conditional_graph_supported
+    """,
+    "streams and events": """
+        Event ScopedStream Stream event_from_ipc_handle get_event_elapsed_time get_stream record_event set_stream
+        synchronize_event synchronize_stream wait_event wait_stream
+    """,
+    "memory pools and allocators": """
+        Allocator CudaManagedAllocator ScopedAllocator ScopedMemoryTracker ScopedMempool ScopedMempoolAccess
+        get_device_allocator get_mempool_release_threshold get_mempool_used_mem_current get_mempool_used_mem_high
+        is_mempool_access_enabled is_mempool_access_supported print_memory_report set_cuda_allocator
+        set_device_allocator set_mempool_access_enabled set_mempool_enabled set_mempool_release_threshold
+    """,
+    "several GPUs": """
+        ScopedPeerAccess can_access is_peer_access_enabled is_peer_access_supported map_cuda_device
+        set_peer_access_enabled unmap_cuda_device
+    """,
+    "other frameworks": """
+        JaxCallableGraphMode JaxModulePreloadMode clear_jax_callable_graph_cache device_from_jax device_from_paddle
+        device_from_torch device_to_jax device_to_paddle device_to_torch dtype_from_jax dtype_from_paddle
+        dtype_from_torch dtype_to_jax dtype_to_paddle dtype_to_torch from_dlpack from_ipc_handle from_jax from_paddle
+        from_torch jax_callable jax_kernel stream_from_paddle stream_from_torch stream_to_torch to_dlpack to_jax
+        to_paddle to_torch
+    """,
+    "graphics": "GLTextureResource RegisteredGLBuffer",
+    "gradients": "Tape grad",
+    "other kinds of arrays": """
+        FabricArray IndexedFabricArray fabricarray fabricarrayarray fixedarray indexedarray indexedarray1d
+        indexedarray2d indexedarray3d indexedarray4d indexedfabricarray indexedfabricarrayarray
+    """,
+    "compiling while the program runs": """
+        ModuleBuildOptions build_experimental compile_aot_module get_cpu_kernel_cache_key get_cuda_kernel_properties
+        get_cuda_max_cluster_dim get_cuda_supported_archs get_cuda_toolkit_version
+        get_suggested_block_size load_aot_module map
+    """,
+    "profiling": """
+        ScopedCudaProfiler TimingResult cuda_profiler_start cuda_profiler_stop timing_begin timing_end timing_print
+    """,
+    "logging": "Logger ScopedLogger get_logger set_logger",
+    "launches of tiles, and recorded ones": "Launch launch_tiled",
+    "pointers": "address_of from_ptr handle ref",
+    "small floating-point numbers": "bfloat16",
+    "approximate division": "div_approx inverse_approx",
+    "bit casts": "cast",
+    "multibody helpers": "spatial_jacobian spatial_mass",
+    "marching cubes": "MarchingCubes",
+    "debugging": "breakpoint expect_eq expect_near expect_neq",
+    "tiles": "tile untile Tile TileStack",
+    "blocks of threads": "block_dim",
+    "texts": "print printf",
+    "changing a part of a value": "transform_expand transform_set_rotation transform_set_translation",
+    "meshes": "Mesh MeshQuery MeshQueryAABB MeshQueryAABBTiled MeshQueryPoint MeshQueryRay intersect_tri_tri",
+    "bounding volume hierarchies": "Bvh BvhQuery BvhQueryTiled",
+    "hash grids": "HashGrid HashGridQuery",
+    "volumes": "Volume",
+    "textures": "Texture Texture1D Texture2D Texture3D TextureAddressMode TextureFilterMode TextureResourceFlags",
+    "determinism": "DeterministicMode",
+    "kinds of memory": "MemoryKind",
+}
+_BEGINNINGS = {
+    "tile_": "tiles",
+    "mesh_": "meshes",
+    "bvh_": "bounding volume hierarchies",
+    "hash_grid_": "hash grids",
+    "volume_": "volumes",
+    "texture_": "textures",
+}
+
+FAMILY_OF = {name: family for family, names in _FAMILIES.items() for name in names.split()}
+
+# Modules of Warp that are there and refuse.
+MODULES = {
+    "autograd": "gradients",
+    "build_experimental": "compiling while the program runs",
+    "examples": "Warp's examples",
+    "fem": "finite elements",
+    "geometry": "geometry on the GPU",
+    "jax_experimental": "other frameworks",
+    "optim": "optimizers",
+    "render": "rendering",
+    "sparse": "sparse matrices",
+    "tests": "Warp's tests",
+    "torch": "other frameworks",
+}
+
+
+def family_of(name: str) -> str | None:
+    """To what a name of Warp's that kbuild lacks belongs; None for one that Warp has not either."""
+    found = FAMILY_OF.get(name)
+    if found is None:
+        found = next((family for head, family in _BEGINNINGS.items() if name.startswith(head)), None)
+    return found
