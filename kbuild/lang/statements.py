@@ -81,6 +81,8 @@ def _read_now(ctx: Context, item: Operand, node: ast.AST) -> Operand:
 
 
 def _assign_name(ctx: Context, target: ast.Name, value: Operand, node: ast.AST) -> None:
+    if target.id == "_" and isinstance(value, Pack):
+        return  # evaluated, and wanted by nobody
     symbol = ctx.symbols.get(target.id)
     if symbol is None and _is_known(ctx, target.id, value):
         ctx.known[target.id] = value.value  # type: ignore[union-attr]
