@@ -19,7 +19,7 @@ from support.results import BENCHMARKS, ROOT
 RESULTS = BENCHMARKS / "results"
 PAGE = ROOT / "docs" / "benchmarks.md"
 ACCURACY = ROOT / "docs" / "accuracy.md"
-NAMES = ("start", "launch", "codesize", "build", "aot")
+NAMES = ("start", "launch", "codesize", "build", "aot", "corpus")
 
 HEAD = """\
 # Benchmarks
@@ -207,7 +207,43 @@ def judged(ratio: float, goal: float) -> str:
     return f"{ratio:.1f}" + ("" if ratio >= goal else " ✗")
 
 
-SECTIONS = {"start": start, "launch": launch, "codesize": codesize, "build": build, "aot": aot}
+def corpus(document: dict[str, Any]) -> str:
+    """Kernels of projects written for Warp."""
+    values = document["values"]
+    cells = [
+        (
+            f"{row['package']} {row['version']}",
+            str(row["definitions"]),
+            str(row["definitions"] - row["remaining"]),
+            f"{row['complete']} of {row['remaining']}",
+            f"{row['percent']:.2f}",
+            str(row["instances"]),
+            str(row["warnings"]) if values["targets"] else "not compiled",
+        )
+        for row in values["packages"]
+    ]
+    head = ("package", "definitions", "out of the count", "complete", "%", "instances", "warnings")
+    text = (
+        "Every `@wp.kernel` in the source text. Out of the count are those that reach tiles, meshes, bounding volume "
+        "hierarchies, hash grids, volumes, textures or native snippets. Complete: at least one instance was made, and "
+        f"all that were made are lowered, and compile for {', '.join(values['targets']) or 'no target in this run'}. "
+        f"Goal: {values['goal']:.0f} %."
+    )
+    body = table(head, cells) + "\n" + "\n".join(_refused(row) for row in values["packages"]) + "\n"
+    return section("Projects written for Warp", text, body, document)
+
+
+def _refused(row: dict[str, Any]) -> str:
+    """Each refusal with its reason, the same reasons together."""
+    by_reason: dict[str, list[str]] = {}
+    for one in row["refused"]:
+        by_reason.setdefault(one["reasons"][0], []).append(f"`{one['name'].rpartition('.')[2]}`")
+    lines = [f"Not complete in {row['package']}:" if by_reason else f"Nothing is missing in {row['package']}.", ""]
+    lines += [f"- {reason}: {', '.join(names)}" for reason, names in sorted(by_reason.items())]
+    return "\n".join([*lines, ""])
+
+
+SECTIONS = {"start": start, "launch": launch, "codesize": codesize, "build": build, "aot": aot, "corpus": corpus}
 
 
 def section(title: str, text: str, body: str, document: dict[str, Any]) -> str:

@@ -81,6 +81,10 @@ def _read_now(ctx: Context, item: Operand, node: ast.AST) -> Operand:
 
 
 def _assign_name(ctx: Context, target: ast.Name, value: Operand, node: ast.AST) -> None:
+    if target.id == "_" and isinstance(value, Pack):
+        return  # evaluated, and wanted by nobody
+    if target.id == "_" and not _is_read(ctx, "_"):
+        return  # what the value does is done, and nobody asks for it
     symbol = ctx.symbols.get(target.id)
     if symbol is None and _is_known(ctx, target.id, value):
         ctx.known[target.id] = value.value  # type: ignore[union-attr]
@@ -114,6 +118,11 @@ def _is_alias(ctx: Context, name: str, value: Operand) -> bool:
     elif any(not isinstance(item, (Untyped, Static, Expr)) for item in value.items):
         return False
     return _is_assigned_once(ctx, name)
+
+
+def _is_read(ctx: Context, name: str) -> bool:
+    names = (n for n in ast.walk(ctx.definition) if isinstance(n, ast.Name) and n.id == name)
+    return any(isinstance(n.ctx, ast.Load) for n in names)
 
 
 def _is_assigned_once(ctx: Context, name: str) -> bool:

@@ -75,7 +75,10 @@ def test_a_program(tmp_path: Path) -> None:
 BETWEEN = """
 @kb.kernel
 def between(
-    a: kb.array(dtype=kb.vec3d), b: kb.array(dtype=kb.vec3d), out: kb.array(dtype=kb.vec3d), w: kb.array(dtype=kb.float64)
+    a: kb.array(dtype=kb.vec3d),
+    b: kb.array(dtype=kb.vec3d),
+    out: kb.array(dtype=kb.vec3d),
+    w: kb.array(dtype=kb.float64),
 ):
     i = kb.tid()
     q = kb.quat_between_vectors(a[i], b[i])
