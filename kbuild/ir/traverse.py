@@ -17,7 +17,7 @@ N = TypeVar("N", bound=Node)
 def _node_fields(name: str) -> tuple[str, ...]:
     """Names of a node class's fields that hold nodes or tuples of nodes."""
     kind = getattr(nodes, name)
-    apart = {"span", "type", "symbol", "callee", "op", "field", "axis", "ndim", "index", "name"}
+    apart = {"span", "type", "symbol", "callee", "op", "field", "axis", "ndim", "index", "name", "what"}
     apart |= {"pieces", "owner", "number", "text"}
     if kind is nodes.Const:
         apart = apart | {"value"}

@@ -246,12 +246,12 @@ _HOST: dict[str, Callable[..., Any]] = {
 
 _KERNEL_NAMES = """
 argmax argmin atomic_add atomic_and atomic_cas atomic_exch atomic_max atomic_min atomic_or atomic_sub atomic_xor
-closest_point_edge_edge curlnoise ddot determinant diag eig3 erfcinv erfinv expect_eq expect_near expect_neq
-fma get_diag identity inverse lower_bound
-noise norm_huber norm_l1 norm_l2 norm_pseudo_huber outer pnoise poisson qr3 rand_init randf randi randn randu
-sample_cdf sample_triangle sample_unit_cube sample_unit_disk sample_unit_hemisphere sample_unit_hemisphere_surface
-sample_unit_ring sample_unit_sphere sample_unit_sphere_surface sample_unit_square skew smooth_normalize svd2 svd3 tid
-trace
+block_dim block_idx closest_point_edge_edge curlnoise ddot determinant diag eig3 erfcinv erfinv expect_eq
+expect_near expect_neq fma get_diag grid_dim identity inverse lane_id lower_bound noise norm_huber norm_l1 norm_l2
+norm_pseudo_huber outer pnoise poisson qr3 rand_init randf randi randn randu sample_cdf sample_triangle
+sample_unit_cube sample_unit_disk sample_unit_hemisphere sample_unit_hemisphere_surface sample_unit_ring
+sample_unit_sphere sample_unit_sphere_surface sample_unit_square shared_array skew smooth_normalize svd2 svd3
+syncthreads syncwarp thread_idx tid trace
 """
 _KERNEL_ONLY: tuple[str, ...] = tuple(_KERNEL_NAMES.split())
 
