@@ -1001,6 +1001,30 @@ class spatial_matrixd(_Mat[spatial_vectord, float]):
 def tid() -> Any:
     """The thread's position in the launch: `i = kb.tid()`, or as many numbers as `dim` has: `i, j = kb.tid()`."""
 
+def block_dim() -> Any:
+    """How many threads a block has; `.x`, `.y`, `.z` along one axis."""
+
+def block_idx() -> Any:
+    """The block's number in the grid; `.x`, `.y`, `.z` along one axis."""
+
+def grid_dim() -> Any:
+    """How many blocks the grid has; `.x`, `.y`, `.z` along one axis."""
+
+def lane_id() -> int:
+    """The thread's number in its warp, 0 to 31."""
+
+def shared_array(shape: Any, dtype: Any) -> Any:
+    """An array in the memory of the block, declared once: `tile = kb.shared_array((16, 17), float)`."""
+
+def syncthreads() -> None:
+    """Waits until every thread of the block is here."""
+
+def syncwarp(mask: Any = 0xffffffff) -> None:
+    """Waits until every thread of the warp that the mask names is here."""
+
+def thread_idx() -> Any:
+    """The thread's number in its block; `kb.thread_idx().x` along one axis."""
+
 def static(expression: _T) -> _T:
     """The value of a Python expression, computed while building; as a condition it removes a branch before typing."""
 

@@ -278,6 +278,24 @@ CODES: dict[str, Code] = {
         _kernel("print(a)"),
         _kernel("print(a[0])"),
     ),
+    "KB193": Code(
+        "an array in shared memory that is not declared once, at the top level of a function",
+        "It belongs to the whole block and lives as long: no branch, loop or second name can have one of its own.",
+        _kernel("if n > 0:", "    tile = kb.shared_array(16, float)", "    tile[0] = a[0]"),
+        _kernel("tile = kb.shared_array(16, float)", "if n > 0:", "    tile[0] = a[0]"),
+    ),
+    "KB194": Code(
+        "an array in shared memory without a constant shape and a type",
+        "Its size is part of the machine code: numbers, names of numbers outside the kernel, `kb.static(…)`.",
+        _kernel("tile = kb.shared_array(n, float)", "tile[0] = a[0]"),
+        _kernel("tile = kb.shared_array((16, 17), float)", "tile[0, 0] = a[0]"),
+    ),
+    "KB195": Code(
+        "more shared memory than a block may have",
+        "CUDA allows 48 KiB to the arrays of a kernel and of the functions that it calls, together.",
+        _kernel("tile = kb.shared_array((128, 128), float)", "tile[0, 0] = a[0]"),
+        _kernel("tile = kb.shared_array((96, 128), float)", "tile[0, 0] = a[0]"),
+    ),
     "KB201": Code(
         "a module that cannot be imported",
         "Kernel modules are imported while building, on a machine without a GPU. A package that kernels do not use can "

@@ -134,8 +134,8 @@ def _function(entry: Entry) -> Iterable[str]:
 
 def _heads(entry: Entry, signature: Described) -> list[str]:
     """`(a: vec3, b: float = ...) -> vec3`, for every element type that needs one of its own."""
-    if entry.name == "tid":
-        return ["() -> Any"]  # one number, or as many as are unpacked
+    if entry.name in ("tid", "thread_idx", "block_idx", "block_dim", "grid_dim"):
+        return ["() -> Any"]  # one number, or as many as are unpacked; or one with .x, .y, .z
     words = [p.word for p in signature.parameters]
     fixed = [word for word in words if word.split("[")[0] in FIXED]
     if not fixed:

@@ -22,6 +22,8 @@ def kernel_row(
     block_dim: int,
     parameters: Sequence[tuple[str, format.Type]],
     optional: Sequence[str] = (),
+    *,
+    whole_blocks: bool = False,
 ) -> Row:
     """A kernel's row; offsets are in bytes from the start of the parameter block, behind the launch header.
 
@@ -33,7 +35,11 @@ def kernel_row(
         for (parameter, type), offset in zip(parameters, offsets, strict=True)
     ]
     row = {"name": name, "entry": entry, "ndim": ndim, "block_dim": block_dim, "parameters": rows, "size": size}
-    return {**row, "optional": list(optional)} if optional else row
+    if optional:
+        row["optional"] = list(optional)
+    if whole_blocks:
+        row["whole_blocks"] = True
+    return row
 
 
 def cubin_row(

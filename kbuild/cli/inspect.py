@@ -66,6 +66,7 @@ def _show(label: str, parsed: format.Parsed, console: Console) -> None:
     console.line(f"{label}\n{parsed.digest}\nformat {manifest['format']}, made by {manifest['generator']}\n")
     for kernel in manifest["kernels"]:
         title = f"{kernel['name']}: tid() of {kernel['ndim']}, {kernel['block_dim']} threads a block"
+        title += ", whole blocks only" if kernel.get("whole_blocks") else ""
         rows = [(row["name"], row["type"], row["offset"], row["size"]) for row in kernel["parameters"]]
         console.table(title, ("parameter", "type", "offset", "size"), rows)
     console.table("cubins", _CUBIN_HEADERS, [_cubin(row, manifest) for row in manifest["cubins"]])

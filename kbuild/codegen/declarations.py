@@ -44,6 +44,8 @@ def _own_expressions(stmt: Stmt) -> list[nodes.Expr]:
             return [start, stop, step]
         case nodes.Return(value) if value is not None:
             return [value]
+        case nodes.Barrier(mask) if mask is not None:
+            return [mask]
     return []
 
 

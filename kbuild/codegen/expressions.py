@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from kbuild.codegen import helpers
+from kbuild.codegen import blocks, helpers
 from kbuild.codegen.names import field_name
 from kbuild.codegen.types import cast, constant, unsigned_name
 from kbuild.errors import InternalError
@@ -20,6 +20,7 @@ from kbuild.ir.types import (
     Array,
     Matrix,
     Scalar,
+    Shared,
     Type,
     Vector,
     is_composite,
@@ -38,7 +39,8 @@ if TYPE_CHECKING:
         def elementwise(self, title: str, type: Vector | Matrix, kinds: str, value: helpers.Element) -> str: ...
         def fill(self, type: Vector | Matrix) -> str: ...
         def rounding(self, source: Scalar, target: Scalar) -> str: ...
-        def view(self, ndim: int, count: int) -> str: ...
+        def view(self, array: Array, count: int) -> str: ...
+        def position(self, what: str) -> str: ...
         def atomic(self, name: str, type: Scalar, sum_of: str) -> str: ...
         def function(self, function: Function, thread: str) -> str: ...
 
@@ -69,16 +71,20 @@ class ExpressionEmitter:
             case nodes.Member(base, field):
                 return f"{self.text(base)}.{field_name(field)}"
             case nodes.Extent(array, axis):
+                if isinstance(array.type, Shared):
+                    return str(array.type.shape[axis])
                 return f"{self.text(array)}.shape[{axis}]"
             case nodes.Present(array):
                 return f"({self.text(array)}.data != 0)"
             case nodes.View(array, indices, type):
                 self.unit.type_name(type)
                 assert isinstance(array.type, Array)
-                name = self.unit.view(array.type.ndim, len(indices))
+                name = self.unit.view(array.type, len(indices))
                 return f"{name}({', '.join(map(self.text, (array, *indices)))})"
             case nodes.ThreadIndex(axis, ndim):
                 return "kb_tid" if ndim == 1 else f"kb_tid.axis[{axis}]"
+            case nodes.Position(what, along):
+                return f"{self.unit.position(what)}()" if along is None else blocks.along(what, along)
             case nodes.Unary(op, operand, type):
                 return self.unary(op, self.text(operand), type)
             case nodes.Binary():

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from kbuild.codegen import printing
+from kbuild.codegen import blocks, printing
 from kbuild.codegen.declarations import declared_in_place
 from kbuild.codegen.expressions import ExpressionEmitter, uses_thread
 from kbuild.codegen.helpers import INLINE
 from kbuild.codegen.names import Names
 from kbuild.codegen.types import unsigned_name
 from kbuild.ir import nodes
+from kbuild.ir.blocks import in_whole_blocks
 from kbuild.ir.nodes import Const, Expr, Function, Kernel, Stmt, Symbol
 from kbuild.ir.traverse import walk
-from kbuild.ir.types import Scalar
+from kbuild.ir.types import Scalar, Shared
 
 if TYPE_CHECKING:
     from typing import Protocol
@@ -64,11 +65,14 @@ class FunctionEmitter:
     def entry(self, kernel: Kernel, entry: str) -> str:
         """The text of a kernel."""
         parameters = [f"const kb_launch{kernel.ndim} kb_launch", *self.parameters()]
-        prologue = [
-            "    const unsigned int kb_linear = blockIdx.x * blockDim.x + threadIdx.x;",
-            "    if (kb_linear >= kb_launch.count) return;",
-        ]
+        is_whole = in_whole_blocks(kernel)
+        prologue = blocks.prologue(kernel.ndim, is_whole)
         locate = "(int)kb_linear" if kernel.ndim == 1 else "kb_locate(kb_launch, kb_linear)"
+        if is_whole and not uses_thread(self.function):
+            prologue = []
+        elif is_whole and kernel.ndim == 1:
+            for what in ("thread_idx", "block_idx", "block_dim"):
+                self.unit.position(what)
         if uses_thread(self.function):
             prologue.append(f"    const {self.thread} kb_tid = {locate};")
         head = f'// {kernel.name}\nextern "C" __global__ void {entry}({", ".join(parameters)})'
@@ -85,13 +89,14 @@ class FunctionEmitter:
 
     def _whole(self, head: str, prologue: list[str]) -> str:
         self.block(self.function.body, "    ")
-        top = [f"    {self.declaration(symbol)} = {{}};" for symbol in self.hoisted()]
+        top = [line for symbol in self.function.shared for line in self.shared(symbol)]
+        top += [f"    {self.declaration(symbol)} = {{}};" for symbol in self.hoisted()]
         line = self.function.span.line if self.function.span else 1
         return "\n".join([f'#line {line} "{self.path}"', head, "{", *prologue, *top, *self.lines, "}", ""])
 
     def hoisted(self) -> list[Symbol]:
         """Variables declared at the top, where they start as zero."""
-        known = {*self.function.parameters, *self.in_place}
+        known = {*self.function.parameters, *self.function.shared, *self.in_place}
         found: dict[Symbol, None] = {}
         for node in walk(self.function.body):
             if isinstance(node, nodes.For):
@@ -99,6 +104,16 @@ class FunctionEmitter:
             elif isinstance(node, nodes.Read) and node.symbol not in known:
                 found.setdefault(node.symbol)
         return list(found)
+
+    def shared(self, symbol: Symbol) -> list[str]:
+        """The memory of an array that the block shares, and the array."""
+        assert isinstance(symbol.type, Shared)
+        count = symbol.type.bytes // symbol.type.element.size
+        memory = self.names.fresh(f"{symbol.name}_memory")
+        return [
+            f"    __shared__ {self.unit.type_name(symbol.type.element)} {memory}[{count}];",
+            f"    const {self.declaration(symbol)} = {{{memory}}};",
+        ]
 
     def declaration(self, symbol: Symbol) -> str:
         return f"{self.unit.type_name(symbol.type)} {self.name_of(symbol)}"
@@ -146,6 +161,8 @@ class FunctionEmitter:
                 self.line("continue;", indent, stmt)
             case nodes.Return(value):
                 self.line("return;" if value is None else f"return {bare(value)};", indent, stmt)
+            case nodes.Barrier(mask):
+                self.line("__syncthreads();" if mask is None else f"__syncwarp({bare(mask)});", indent, stmt)
 
     def branch(self, stmt: nodes.If, indent: str) -> None:
         """An `if` inside an `else`, alone, continues the chain: `} else if (…) {`."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from kbuild.codegen import atomics, helpers
+from kbuild.codegen import atomics, blocks, helpers
 from kbuild.codegen.functions import FunctionEmitter
 from kbuild.codegen.names import Names, field_name
 from kbuild.codegen.types import SCALAR_NAMES, array_name, composite_name
@@ -19,7 +19,7 @@ from kbuild.intrinsics.table import ROWS
 from kbuild.ir.nodes import Function, Kernel
 from kbuild.ir.presence import asks_of_views
 from kbuild.ir.traverse import callees
-from kbuild.ir.types import VOID, Array, Matrix, Scalar, Struct, Tuple, Type, Vector
+from kbuild.ir.types import VOID, Array, Matrix, Scalar, Shared, Struct, Tuple, Type, Vector
 
 HEADER_PATH = "/kbuild/helpers.h"
 # Unused variables, and comparisons that are always true for an unsigned type, are no fault of a kernel.
@@ -83,6 +83,10 @@ class UnitEmitter:
                 return SCALAR_NAMES[type.spelling]
             case Vector() | Matrix():
                 return self._composite(type)
+            case Shared():
+                element = self.type_name(type.element)
+                self.parts.setdefault(("shared", str(type.ndim)), blocks.array(type.ndim))
+                return blocks.array_name(element, type.shape)
             case Array():
                 element = self.type_name(type.element)
                 self.parts.setdefault(("array", str(type.ndim)), helpers.array(type.ndim))
@@ -147,10 +151,19 @@ class UnitEmitter:
         self.parts.setdefault(("atomic", name, type.spelling), atomics.function(name, type, sum_of))
         return f"kb_{name}"
 
-    def view(self, ndim: int, count: int) -> str:
+    def view(self, array: Array, count: int) -> str:
         """The helper that fixes leading indices of an array; the type it gives is known before."""
-        self.parts.setdefault(("view", str(ndim), str(count)), helpers.view(ndim, count, self.keeps_none))
+        if isinstance(array, Shared):
+            self.parts.setdefault(("shared view", str(array.ndim), str(count)), blocks.view(array.ndim, count))
+        else:
+            text = helpers.view(array.ndim, count, self.keeps_none)
+            self.parts.setdefault(("view", str(array.ndim), str(count)), text)
         return "kb_view"
+
+    def position(self, what: str) -> str:
+        """The helper that tells where a thread stands, over all axes."""
+        self.parts.setdefault(("position", what), blocks.position(what))
+        return f"kb_{what}"
 
     def launch(self, ndim: int) -> None:
         """The launch header of kernels with this many coordinates."""
@@ -163,7 +176,7 @@ class UnitEmitter:
         if function not in self.function_names:
             emitter = FunctionEmitter(self, function, thread, SPELLINGS)
             body = emitter.device_function("@")
-            if body not in self.emitted:
+            if body not in self.emitted or function.shared:  # shared memory is each function's own
                 self.emitted[body] = name = self.names.fresh(function.name)
                 self.functions.append(body.replace("@", name, 1))
             self.function_names[function] = self.emitted[body]

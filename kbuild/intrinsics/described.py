@@ -23,6 +23,24 @@ _TABLE = """
 tid               no     () -> Int32
     # The thread's position in the launch: `i = kb.tid()`, or as many numbers as `dim` has: `i, j = kb.tid()`.
 
+== Blocks
+thread_idx        no     () -> Int32
+    # The thread's number in its block; `kb.thread_idx().x` along one axis.
+block_idx         no     () -> Int32
+    # The block's number in the grid; `.x`, `.y`, `.z` along one axis.
+block_dim         no     () -> Int32
+    # How many threads a block has; `.x`, `.y`, `.z` along one axis.
+grid_dim          no     () -> Int32
+    # How many blocks the grid has; `.x`, `.y`, `.z` along one axis.
+lane_id           no     () -> Int32
+    # The thread's number in its warp, 0 to 31.
+shared_array      no     (shape: Any, dtype: Type) -> Any
+    # An array in the memory of the block, declared once: `tile = kb.shared_array((16, 17), float)`.
+syncthreads       no     () -> None
+    # Waits until every thread of the block is here.
+syncwarp          no     (mask: Any = 0xffffffff) -> None
+    # Waits until every thread of the warp that the mask names is here.
+
 == Compile time
 static            no     (expression: Value) -> Value
     # The value of a Python expression, computed while building; as a condition it removes a branch before typing.

@@ -9,9 +9,10 @@ ROWS: dict[str, Row] = {row.name: row for row in (*scalar.ROWS, *atomic.ROWS)}
 
 # Names that the front end turns into IR by itself: their arguments are not plain values, or a node says what they mean.
 _FORMS = """
-add bit_and bit_or bit_xor cw_div cw_mul diag div expect_eq expect_near expect_neq floordiv fma identity invert lshift
-matrix matrix_from_cols matrix_from_rows mod mul neg outer pos print printf quat_identity quaternion rshift select skew
-static sub tid transform_identity transformation unot vector where
+add bit_and bit_or bit_xor block_dim block_idx cw_div cw_mul diag div expect_eq expect_near expect_neq floordiv fma
+grid_dim identity invert lane_id lshift matrix matrix_from_cols matrix_from_rows mod mul neg outer pos print printf
+quat_identity quaternion rshift select shared_array skew static sub syncthreads syncwarp thread_idx tid
+transform_identity transformation unot vector where
 """
 SPECIAL_FORMS = frozenset(_FORMS.split())
 

@@ -1,14 +1,15 @@
 """The nodes. This file is the grammar:
 
     kernel   = Kernel(function, ndim)
-    function = Function(name, module, parameters, result, body)
+    function = Function(name, module, parameters, result, body, shared)
     stmt     = Assign(place, expr) | Evaluate(expr) | If(expr, stmt*, stmt*) | While(expr, stmt*)
              | For(symbol, start, stop, step, stmt*) | Break | Continue | Return(expr?)
-             | Print(pieces, expr*) | Assert(expr, owner, number, text)
+             | Print(pieces, expr*) | Assert(expr, owner, number, text) | Barrier(expr?)
     place    = Read(symbol) | Index(array, expr*) | Component(place, expr*) | Member(place, field)
-    expr     = Const | place | Extent(array, axis) | View(array, expr*) | ThreadIndex(axis, ndim) | Unary | Binary
-             | Compare | Logical | Select(condition, expr, expr) | Convert(expr) | Fma(a, b, c) | Build(expr*)
-             | Present(array) | Item(expr, n) | Call(function, expr*) | Intrinsic(name, expr*)
+    expr     = Const | place | Extent(array, axis) | View(array, expr*) | ThreadIndex(axis, ndim)
+             | Position(what, axis) | Unary | Binary | Compare | Logical | Select(condition, expr, expr)
+             | Convert(expr) | Fma(a, b, c) | Build(expr*) | Present(array) | Item(expr, n) | Call(function, expr*)
+             | Intrinsic(name, expr*)
 
 Meaning, where the names leave a choice:
 - Symbols have identity, two of one name are two variables. Every variable is zero until assigned.
@@ -24,6 +25,10 @@ Meaning, where the names leave a choice:
   body and never read outside.
 - `Print` writes its pieces, arguments in the places of the conversions, as C's printf does (see `ir.formats`).
 - `Assert` ends the thread where its condition is false, and the launch then fails.
+- The symbols in a function's `shared` are arrays in shared memory: one each for every block, the same for every call.
+  Their elements hold anything until assigned.
+- `Barrier` is reached by all threads of a block (or by the lanes of a warp in its mask), or by none. What they did to
+  memory before it is seen by all of them after it.
 - `Fma` rounds once. Nothing else is fused, and nothing is reassociated. float16 rounds after every operation.
 No class here has a subclass, and none may get one.
 """
@@ -41,6 +46,7 @@ UNARY_OPS: Final = frozenset({"neg", "invert", "not"})
 BINARY_OPS: Final = frozenset({"add", "sub", "mul", "div", "floordiv", "mod", "shl", "shr", "and", "or", "xor"})
 COMPARE_OPS: Final = frozenset({"eq", "ne", "lt", "le", "gt", "ge"})
 LOGICAL_OPS: Final = frozenset({"and", "or"})
+POSITIONS: Final = frozenset({"thread_idx", "block_idx", "block_dim", "grid_dim"})  # those along an axis, too
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -135,6 +141,18 @@ class ThreadIndex:
 
     axis: int
     ndim: int
+    type: Type
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """Where the thread stands in the grid, int32: one of `POSITIONS` along x, y or z (0, 1, 2), or over all axes (None,
+    x fastest), or its `lane_id` (None).
+    """
+
+    what: str
+    axis: int | None
     type: Type
     span: Span | None = None
 
@@ -314,9 +332,19 @@ class Assert:
     span: Span | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Barrier:
+    """Waits for all threads of the block; with a mask (uint32) for the lanes of the warp that it names."""
+
+    mask: Expr | None
+    span: Span | None = None
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Function:
-    """A device function at fixed types. Arguments go by value, arrays as descriptors. Equality is identity."""
+    """A device function at fixed types. Arguments go by value, arrays as descriptors. `shared` are the arrays in shared
+    memory that it declares. Equality is identity.
+    """
 
     name: str
     module: str
@@ -324,6 +352,7 @@ class Function:
     result: Type
     body: tuple[Stmt, ...]
     span: Span | None = None
+    shared: tuple[Symbol, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -347,6 +376,7 @@ Expr: TypeAlias = (
     | Present
     | View
     | ThreadIndex
+    | Position
     | Unary
     | Binary
     | Compare
@@ -359,7 +389,7 @@ Expr: TypeAlias = (
     | Call
     | Intrinsic
 )
-Stmt: TypeAlias = Assign | Evaluate | If | For | While | Break | Continue | Return | Print | Assert
+Stmt: TypeAlias = Assign | Evaluate | If | For | While | Break | Continue | Return | Print | Assert | Barrier
 Node: TypeAlias = Expr | Stmt
 
 EXPRESSIONS: Final = Expr.__args__

@@ -27,7 +27,8 @@ def print_function(function: Function, head: str | None = None) -> str:
     title = head or f"func {function.module}:{function.name}"
     parameters = ", ".join(f"{names[p]}: {p.type}" for p in function.parameters)
     lines = [f"{title}({parameters}) -> {function.result}"]
-    lines += [f"    {line}" for line in _block(function.body, names, set(function.parameters))]
+    lines += [f"    shared {names[symbol]}: {symbol.type}" for symbol in function.shared]
+    lines += [f"    {line}" for line in _block(function.body, names, {*function.parameters, *function.shared})]
     return "\n".join(lines) + "\n"
 
 
@@ -37,7 +38,7 @@ class _Names:
     def __init__(self, function: Function) -> None:
         self._names: dict[Symbol, str] = {}
         counts: dict[str, int] = {}
-        for symbol in [*function.parameters, *_symbols(function.body)]:
+        for symbol in [*function.parameters, *function.shared, *_symbols(function.body)]:
             if symbol not in self._names:
                 count = counts.get(symbol.name, 0)
                 counts[symbol.name] = count + 1
@@ -99,6 +100,8 @@ def _statement(stmt: Stmt, names: _Names, known: set[Symbol]) -> Iterator[str]:
             yield f"print({', '.join([repr(formats.text(pieces)), *(_expr(a, names) for a in arguments)])})"
         case nodes.Assert(condition, owner, number, text):
             yield f"assert {_expr(condition, names)}, {owner}:{number} {text!r}"
+        case nodes.Barrier(mask):
+            yield "syncthreads()" if mask is None else f"syncwarp({_expr(mask, names)})"
 
 
 def _expr(expr: Expr, names: _Names) -> str:
@@ -123,6 +126,8 @@ def _expr(expr: Expr, names: _Names) -> str:
             return f"present({show(array)})"
         case nodes.ThreadIndex(axis, ndim):
             return f"tid({axis} of {ndim})"
+        case nodes.Position(what, along):
+            return f"{what}()" if along is None else f"{what}().{'xyz'[along : along + 1] or along}"
         case nodes.Unary(op, operand):
             return f"{_UNARY.get(op, op)}{show(operand)}"
         case nodes.Binary(op, left, right):

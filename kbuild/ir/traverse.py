@@ -19,7 +19,7 @@ _FIELDS: dict[type[Any], tuple[str, ...]] = {}
 def _node_fields(kind: type[Any]) -> tuple[str, ...]:
     """Names of a node class's fields that hold nodes or tuples of nodes."""
     if kind not in _FIELDS:
-        apart = {"span", "type", "symbol", "callee", "op", "field", "axis", "ndim", "index", "name"}
+        apart = {"span", "type", "symbol", "callee", "op", "field", "axis", "ndim", "index", "name", "what"}
         apart |= {"pieces", "owner", "number", "text"}
         if kind is nodes.Const:
             apart = apart | {"value"}

@@ -1,6 +1,9 @@
-"""Types of IR expressions: the layouts of `loader.abi`, and the two that never leave a kernel (tuples, nothing)."""
+"""Types of IR expressions: the layouts of `loader.abi`, and those that never leave a kernel (tuples, nothing, arrays in
+shared memory)."""
 
 from __future__ import annotations
+
+import math
 
 from kbuild.loader.abi import (
     BOOL,
@@ -46,6 +49,7 @@ __all__ = [
     "Field",
     "Matrix",
     "Scalar",
+    "Shared",
     "Struct",
     "Tuple",
     "Type",
@@ -71,6 +75,23 @@ class Tuple(Type):
         self.items = items
         self.spelling = f"tuple[{', '.join(t.spelling for t in items)}]"
         self.size = self.align = 0
+
+
+class Shared(Array):
+    """An array in the memory that the threads of a block share: its extents are constants, its elements row-major."""
+
+    __slots__ = ("shape",)
+
+    def __init__(self, element: Type, shape: tuple[int, ...]) -> None:
+        super().__init__(element, len(shape))
+        self.shape = shape
+        self.spelling = f"shared[{element.spelling}, {', '.join(map(str, shape))}]"
+        self.size = self.align = 0
+
+    @property
+    def bytes(self) -> int:
+        """What its elements take."""
+        return math.prod(self.shape) * self.element.size
 
 
 class Void(Type):

@@ -1,7 +1,8 @@
 """What legal IR is, checked between passes. A failed check is a fault of kbuild, never of the user.
 
 Adds to the grammar in `nodes`: operand types agree, places are places, every symbol that is read is a parameter or
-assigned somewhere in its function, loop symbols are left alone, effects stand in statements, jumps stand in loops.
+assigned somewhere in its function, loop symbols and arrays in shared memory are left alone, effects stand in
+statements, jumps stand in loops.
 """
 
 from __future__ import annotations
@@ -17,10 +18,12 @@ from kbuild.ir.traverse import callees, children, root_of, walk
 from kbuild.ir.types import (
     BOOL,
     INT32,
+    UINT32,
     VOID,
     Array,
     Matrix,
     Scalar,
+    Shared,
     Struct,
     Tuple,
     Type,
@@ -38,6 +41,8 @@ def verify(kernel: Kernel, has_effects: HasEffects) -> Kernel:
     """The kernel itself when it is legal. `has_effects` answers for an intrinsic by name. Raises InternalError."""
     if not 1 <= kernel.ndim <= 4:
         raise InternalError(f"{kernel.name}: ndim {kernel.ndim}")
+    if any(isinstance(parameter.type, Shared) for parameter in kernel.function.parameters):
+        raise InternalError(f"{kernel.name}: a launch cannot give an array in shared memory")
     for function in [*callees(kernel.function), kernel.function]:
         _Verifier(function, has_effects).run()
     return kernel
@@ -47,13 +52,16 @@ class _Verifier:
     def __init__(self, function: Function, has_effects: HasEffects) -> None:
         self.function = function
         self.has_effects = has_effects
-        self.assigned: set[Symbol] = set(function.parameters)
+        self.assigned: set[Symbol] = {*function.parameters, *function.shared}
         self.loop_symbols: set[Symbol] = set()
 
     def run(self) -> None:
         for node in walk(self.function.body):
             if isinstance(node, nodes.Assign) and isinstance(root := root_of(node.target), nodes.Read):
                 self.assigned.add(root.symbol)
+        for symbol in self.function.shared:
+            if not isinstance(symbol.type, Shared):
+                raise InternalError(f"{self.function.name}: {symbol.name} in shared memory is {symbol.type}")
         self.block(self.function.body, in_loop=False)
 
     def fail(self, node: Node, reason: str) -> NoReturn:
@@ -98,6 +106,10 @@ class _Verifier:
                 self.require(found == self.function.result, stmt, f"returns {found}, not {self.function.result}")
                 if value is not None:
                     self.expr(value)
+            case nodes.Barrier(mask):
+                self.require(mask is None or mask.type == UINT32, stmt, "mask is no uint32")
+                if mask is not None:
+                    self.expr(mask)
 
     def print(self, stmt: nodes.Print) -> None:
         conversions = formats.conversions(stmt.pieces)
@@ -125,6 +137,7 @@ class _Verifier:
         self.require(isinstance(root, (nodes.Read, nodes.Index)), target, "not a place")
         if isinstance(root, nodes.Read):
             self.require(root.symbol not in self.loop_symbols, target, "assigns a loop symbol")
+            self.require(root.symbol not in self.function.shared, target, "assigns an array in shared memory")
 
     def value(self, expr: Expr, effects_allowed: bool) -> None:
         """An expression that may itself be a call with effects; its operands may not."""
@@ -169,12 +182,13 @@ class _Verifier:
             case nodes.Present(array, type):
                 self.require(isinstance(array.type, Array) and type == BOOL, expr, "presence")
             case nodes.View(array, indices, type):
-                left = array.type.ndim - len(indices) if isinstance(array.type, Array) else 0
-                same = isinstance(array.type, Array) and left > 0 and type == Array(array.type.element, left)
-                self.require(same and len(indices) > 0, expr, "view")
+                self.require(len(indices) > 0 and view_type(array.type, len(indices)) == type, expr, "view")
                 self.require(all(is_integer(i.type) for i in indices), expr, "index is no integer")
             case nodes.ThreadIndex(axis, ndim, type):
                 self.require(0 <= axis < ndim <= 4 and type == INT32, expr, "thread index")
+            case nodes.Position(what, axis, type):
+                known = what in nodes.POSITIONS or (what == "lane_id" and axis is None)
+                self.require(known and axis in (None, 0, 1, 2) and type == INT32, expr, "position")
             case nodes.Unary(op, operand, type):
                 self.require(op in nodes.UNARY_OPS and operand.type == type, expr, "unary type")
                 self.require((op == "not") == (type == BOOL), expr, "not is for bool alone")
@@ -241,6 +255,15 @@ def component_type(base: Type, count: int) -> Type | None:
     if isinstance(base, Matrix):
         return {1: Vector(base.columns, base.element), 2: base.element}.get(count)
     return None
+
+
+def view_type(array: Type, count: int) -> Type | None:
+    """The type of an array at `count` indices, None where no dimension is left."""
+    if not isinstance(array, Array) or count >= array.ndim:
+        return None
+    if isinstance(array, Shared):
+        return Shared(array.element, array.shape[count:])
+    return Array(array.element, array.ndim - count)
 
 
 def part_types(type: Type) -> tuple[Type, ...] | None:

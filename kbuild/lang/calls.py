@@ -22,6 +22,7 @@ from kbuild.ir.types import (
     Array,
     Matrix,
     Scalar,
+    Shared,
     Struct,
     Tuple,
     Type,
@@ -30,7 +31,7 @@ from kbuild.ir.types import (
     is_composite,
     is_number,
 )
-from kbuild.lang import atomics, constructors, debugging, forms, inout, operators, overloads, static
+from kbuild.lang import atomics, blocks, constructors, debugging, forms, inout, operators, overloads, static
 from kbuild.lang.context import Context
 from kbuild.lang.effects import changes_memory
 from kbuild.lang.expressions import captured_operand, outer
@@ -62,6 +63,8 @@ def call(ctx: Context, node: ast.expr) -> Operand:
         return static.evaluate(ctx, node)
     if isinstance(callee, Builtin) and callee.name in atomics.NAMES:
         return atomics.call(ctx, callee.name, node)
+    if isinstance(callee, Builtin) and callee.name in blocks.NAMES:
+        return blocks.call(ctx, callee.name, node)
     if isinstance(callee, Builtin) and callee.name in STATEFUL:
         return _stateful(ctx, callee.name, node)
     if any(k.arg is None for k in node.keywords):
@@ -468,6 +471,8 @@ def _length(ctx: Context, given: list[Operand], node: ast.Call) -> Operand:
         return Untyped(len(given[0].items), ctx.span(node))
     value = ctx.typed(given[0], node)
     match value.type:
+        case Shared():
+            return Untyped(value.type.shape[0], ctx.span(node))
         case Array():
             return nodes.Extent(value, 0, INT32, ctx.span(node))
         case Vector():

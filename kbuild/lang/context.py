@@ -17,7 +17,7 @@ from kbuild.errors import Diagnostic, Note, Report, Span
 from kbuild.ir import nodes
 from kbuild.ir.nodes import Const, Expr, Function, Read, Stmt, Symbol
 from kbuild.ir.traverse import root_of, walk
-from kbuild.ir.types import BOOL, Array, Type, is_number
+from kbuild.ir.types import BOOL, Array, Shared, Type, is_number
 from kbuild.lang.operands import (
     NOTHING,
     Operand,
@@ -58,7 +58,7 @@ class Program(Protocol):
 
 @dataclass
 class Context:
-    """One function on its way to IR."""
+    """One function on its way to IR. `depth` is 1 at its top level, `shared` its arrays in shared memory so far."""
 
     program: Program
     owner: runtime.Function | runtime.Kernel
@@ -81,6 +81,8 @@ class Context:
     loop_depth: int = 0
     is_unrolled: bool = False
     temporaries: int = 0
+    depth: int = 0
+    shared: list[Symbol] = field(default_factory=list)
     has_lost_return: bool = False
 
     # Places and refusals
@@ -99,10 +101,12 @@ class Context:
     def nested(self) -> Iterator[list[Stmt]]:
         """Collects statements in a block of its own."""
         outer, self.block = self.block, []
+        self.depth += 1
         try:
             yield self.block
         finally:
             self.block = outer
+            self.depth -= 1
 
     def emit(self, statement: Stmt) -> None:
         self.block.append(statement)
@@ -212,6 +216,8 @@ class Context:
         expr = self.typed(operand, node)
         if expr.type == BOOL:
             return expr
+        if isinstance(expr.type, Shared):
+            return Const(True, BOOL, expr.span)
         if isinstance(expr.type, Array):
             return nodes.Present(expr, BOOL, self.span(node))
         if is_number(expr.type):

@@ -111,4 +111,4 @@ def fixed(ctx: Context, place: Expr) -> Expr:
 
 
 def _once(ctx: Context, index: Expr) -> Expr:
-    return index if isinstance(index, (Const, nodes.Read, nodes.ThreadIndex)) else ctx.temporary(index)
+    return index if isinstance(index, (Const, nodes.Read, nodes.ThreadIndex, nodes.Position)) else ctx.temporary(index)

@@ -8,9 +8,9 @@ from kbuild.errors import did_you_mean
 from kbuild.ir import nodes
 from kbuild.ir.nodes import Const, Expr, Read
 from kbuild.ir.traverse import root_of
-from kbuild.ir.types import INT32, Array, Matrix, Struct, Vector, field_of, is_integer
-from kbuild.ir.verify import component_type
-from kbuild.lang import parts
+from kbuild.ir.types import INT32, Array, Matrix, Shared, Struct, Vector, field_of, is_integer
+from kbuild.ir.verify import component_type, view_type
+from kbuild.lang import parts, positions
 from kbuild.lang.context import Context
 from kbuild.lang.operands import Operand, Pack, Static, Untyped, describe
 
@@ -55,15 +55,21 @@ def _array_element(ctx: Context, array: Expr, type: Array, indices: list[Operand
     if not 0 < len(indices) <= type.ndim:
         help = f"the array has {type.ndim} dimension(s)"
         ctx.refuse("KB140", f"{len(indices)} index(es) for {type}", node, help)
-    array = (
-        array if isinstance(array, (Read, nodes.Member)) or not any(map(_from_end, indices)) else ctx.temporary(array)
-    )
-    typed = tuple(
-        _counted_from_end(ctx, array, axis, operand, node) if _from_end(operand) else _integer(ctx, operand, node)
-        for axis, operand in enumerate(indices)
-    )
-    if len(typed) < type.ndim:
-        return nodes.View(array, typed, Array(type.element, type.ndim - len(typed)), ctx.span(node))
+    if isinstance(type, Shared):
+        typed = tuple(_bounded(ctx, o, extent, node) for o, extent in zip(indices, type.shape, strict=False))
+    else:
+        array = (
+            array
+            if isinstance(array, (Read, nodes.Member)) or not any(map(_from_end, indices))
+            else ctx.temporary(array)
+        )
+        typed = tuple(
+            _counted_from_end(ctx, array, axis, operand, node) if _from_end(operand) else _integer(ctx, operand, node)
+            for axis, operand in enumerate(indices)
+        )
+    left = view_type(type, len(typed))
+    if left is not None:
+        return nodes.View(array, typed, left, ctx.span(node))
     return nodes.Index(array, typed, type.element, ctx.span(node))
 
 
@@ -111,6 +117,8 @@ def attribute(ctx: Context, node: ast.expr) -> Operand:
     """`base.name` of a value inside the kernel."""
     assert isinstance(node, ast.Attribute)
     base = ctx.expr(node.value)
+    if isinstance(base, nodes.Position):
+        return positions.along(ctx, base, node)
     value = ctx.typed(base, node.value)
     match value.type:
         case Array():
@@ -138,6 +146,8 @@ def _member(ctx: Context, base: Expr, type: Struct, node: ast.Attribute) -> Expr
 
 def _array_attribute(ctx: Context, array: Expr, type: Array, node: ast.Attribute) -> Operand:
     span = ctx.span(node)
+    if node.attr == "shape" and isinstance(type, Shared):
+        return Pack(tuple(Untyped(extent, span) for extent in type.shape), span)
     if node.attr == "shape":
         extents = (nodes.Extent(array, axis, INT32, span) for axis in range(type.ndim))
         return Pack(tuple(extents), span)

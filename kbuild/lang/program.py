@@ -17,7 +17,7 @@ from kbuild.ir import nodes
 from kbuild.ir.nodes import Function, Kernel, Stmt, Symbol
 from kbuild.ir.traverse import callees, walk
 from kbuild.ir.types import VOID, Type, structs_in
-from kbuild.lang import calls, expressions, statements
+from kbuild.lang import blocks, calls, expressions, statements
 from kbuild.lang.annotations import Open, parameter_type, parameters_of
 from kbuild.lang.context import Context
 from kbuild.lang.operands import Operand, Refused, Silenced, Structure, Untyped, default_type
@@ -38,6 +38,7 @@ def lower_kernel(kernel: runtime.Kernel, fmad: bool, report: Report, asserts: bo
     try:
         function = program.lower(kernel, [])
         ndim = _ndim(kernel, function, program.report)
+        _check_shared(kernel, function, program.report)
     except (Refused, Silenced) as error:
         if isinstance(error, Refused):
             program.report.add(error.diagnostic)
@@ -77,6 +78,13 @@ def _ndim(kernel: runtime.Kernel, function: Function, report: Report) -> int:
         text = f"tid() has {second} result(s) here and {first} elsewhere in {kernel.name}"
         report.add(Diagnostic("KB160", text, span, help="ask for the same number of coordinates everywhere"))
     return next(iter(found), 1)
+
+
+def _check_shared(kernel: runtime.Kernel, function: Function, report: Report) -> None:
+    file, definition = definition_of(kernel.function)
+    wrong = blocks.too_large(kernel.name, function, head(file, definition))
+    if wrong is not None:
+        report.add(wrong)
 
 
 @dataclass
@@ -132,7 +140,8 @@ class _Program:
             raise Silenced
         body = self._with_last_return(ctx, body)
         module = owner.module
-        made = Function(definition.name, module, parameters, ctx.result or VOID, body, file.span(definition))
+        span, shared = file.span(definition), tuple(ctx.shared)
+        made = Function(definition.name, module, parameters, ctx.result or VOID, body, span, shared)
         self.structures[id(made)] = ctx.structure
         return made
 
@@ -171,7 +180,7 @@ class _Program:
             notes = self.notes()
             self.report.add(Diagnostic(found.code, found.message, found.span, help=found.help, notes=notes))
             return None
-        return found
+        return blocks.in_shared_memory(found, getattr(given, "type", None)) or found
 
     def _bound_type(
         self, ctx: Context, argument: ast.arg, found: Open, given: Operand | None, binding: generic.Binding

@@ -9,7 +9,7 @@ from kbuild.ir import nodes
 from kbuild.ir.nodes import Expr, Read, Symbol
 from kbuild.ir.traverse import root_of, walk
 from kbuild.ir.types import BOOL, INT32, VOID, Tuple, Type, element_of, is_integer, is_number
-from kbuild.lang import asserts, atomics, loops, operators, places, static
+from kbuild.lang import asserts, atomics, blocks, loops, operators, places, static
 from kbuild.lang.constructors import components
 from kbuild.lang.context import Context, StatementHandler
 from kbuild.lang.expressions import outer
@@ -22,6 +22,8 @@ from kbuild.loader.types import Function, Kernel, abi_type
 def assign(ctx: Context, node: ast.stmt) -> None:
     """`x = …`, `a, b = …`, `a[i] = …`, `x = y = …`."""
     assert isinstance(node, ast.Assign)
+    if blocks.declare(ctx, node):
+        return
     value = _thread_index(ctx, node.value, node.targets[0]) or ctx.expr(node.value)
     if len(node.targets) > 1 and not isinstance(value, (Pack, Untyped)):
         value = ctx.temporary(ctx.typed(value, node.value))
@@ -76,7 +78,7 @@ def _read_now(ctx: Context, item: Operand, node: ast.AST) -> Operand:
     if isinstance(item, (Untyped, Static)):
         return item
     value = ctx.typed(item, node)
-    stable = isinstance(value, (nodes.Const, nodes.ThreadIndex, nodes.Extent, nodes.Item))
+    stable = isinstance(value, (nodes.Const, nodes.ThreadIndex, nodes.Position, nodes.Extent, nodes.Item))
     return value if stable else ctx.temporary(value)
 
 
@@ -96,6 +98,7 @@ def _assign_name(ctx: Context, target: ast.Name, value: Operand, node: ast.AST) 
         typed = ctx.typed(value, node)
         symbol = Symbol(target.id, typed.type, ctx.span(target))
     else:
+        blocks.refuse_reassigning(ctx, symbol, target)
         typed = _same_type(ctx, target, symbol, value, node)
     ctx.emit(nodes.Assign(Read(symbol, symbol.type, ctx.span(target)), typed, ctx.span(node)))
     ctx.symbols[target.id] = symbol
@@ -297,6 +300,8 @@ def expression(ctx: Context, node: ast.stmt) -> None:
         return
     if not isinstance(node.value, ast.Call):
         ctx.refuse("KB110", "this expression does nothing", node, "assign its value, or remove it")
+    if blocks.statement(ctx, node.value):
+        return
     mark = len(ctx.block)
     ctx.expr(node.value)
     if len(ctx.block) == mark:
@@ -326,6 +331,8 @@ def _values(stmt: nodes.Stmt) -> Iterator[nodes.Expr]:
                 yield value
             case nodes.Print(_, arguments):
                 yield from arguments
+            case nodes.Barrier(mask) if mask is not None:
+                yield mask
             case nodes.If(condition) | nodes.While(condition) | nodes.Assert(condition):
                 yield condition
             case nodes.For(_, start, stop, step):

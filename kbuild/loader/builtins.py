@@ -287,8 +287,8 @@ _LATE_NAMES = {
 HOST.update((name, _late(module, name)) for module, names in _LATE_NAMES.items() for name in names.split())
 
 _KERNEL_NAMES = """
-atomic_add atomic_and atomic_cas atomic_exch atomic_max atomic_min atomic_or atomic_sub atomic_xor expect_eq expect_near
-expect_neq tid
+atomic_add atomic_and atomic_cas atomic_exch atomic_max atomic_min atomic_or atomic_sub atomic_xor block_dim block_idx
+expect_eq expect_near expect_neq grid_dim lane_id shared_array syncthreads syncwarp thread_idx tid
 """
 _KERNEL_ONLY: tuple[str, ...] = tuple(_KERNEL_NAMES.split())
 

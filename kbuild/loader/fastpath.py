@@ -37,7 +37,7 @@ from __future__ import annotations
 
 import operator
 
-from . import abi, context, driver, pack, values
+from . import abi, blocks, context, driver, pack, values
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -197,7 +197,9 @@ def _dim_check(ndim: int) -> str:
 
 
 def _check_dim(dim: Any) -> None:
-    """TypeError for what is no integer, nor a tuple of integers."""
+    """TypeError for what is no integer, nor a tuple of integers, nor a grid."""
+    if dim.__class__ is blocks.Grid:
+        return
     for n in dim if isinstance(dim, tuple) else (dim,):
         operator.index(n)
 

@@ -90,7 +90,9 @@ def _compare(bundle: Bundle, name: str, device: Any, expected: Row) -> Row:
     samples = selftest.samples(kernel.parameters, arguments)
     wanted = {path: _wanted(sample, expected["changes"].get(path)) for path, sample in samples.items()}
     arrays = {id(sample): _upload(sample, device) for sample in samples.values()}
-    kernel.launch(selftest.DIMS[kernel.ndim], [_argument(a, arrays) for a in arguments.values()], device=device)
+    inputs = [_argument(a, arrays) for a in arguments.values()]
+    dim = expected.get("dim", selftest.DIMS[kernel.ndim])  # not in the first bundles, nor block_dim
+    kernel.launch(tuple(dim), inputs, device=device, block_dim=expected.get("block_dim"))
     wrong, worst, elements = 0, 0.0, 0
     for path, sample in samples.items():
         size = sample.element.size

@@ -93,6 +93,11 @@ def _header(count: int, origin: tuple[int, ...], extents: tuple[int, ...]) -> by
     return struct.pack("<%dI%di" % (len(words), len(origin)), *words, *origin)
 
 
+def header(count: int) -> bytes:
+    """The header of a launch of `count` threads whose kernel has one coordinate."""
+    return _header(count, (0,), (count,))
+
+
 def divider(n: int) -> tuple[int, int]:
     """(magic, shift) with `l // n == (mulhi(l, magic) + l) >> shift` for 0 <= l < 2^31 and 1 <= n < 2^31."""
     shift = (n - 1).bit_length()

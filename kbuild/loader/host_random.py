@@ -307,7 +307,6 @@ def curlnoise2(state, xy, octaves, lacunarity, gain):
     weight = 1.0
     for _octave in range(0, _int32(octaves), 1):
         t1 = field_uint32_vec2_vec2i(state, [_rounded(_a * frequency) for _a in xy], [0, 0])
-        _ = t1[0]
         slope = _copied(t1[1])
         result = [_fused(_a, _rounded(weight * frequency), _c) for _a, _c in zip([slope[1], -slope[0]], result)]
         frequency = _rounded(frequency * lacunarity)
@@ -377,13 +376,10 @@ def curlnoise3(state, xyz, octaves, lacunarity, gain):
     third = pcg(((state + 2) & 0xFFFFFFFF))
     for _octave in range(0, _int32(octaves), 1):
         t1 = field_uint32_vec3_vec3i(state, [_rounded(_a * frequency) for _a in xyz], [0, 0, 0])
-        _ = t1[0]
         a = _copied(t1[1])
         t2 = field_uint32_vec3_vec3i(second, [_rounded(_a * frequency) for _a in xyz], [0, 0, 0])
-        _ = t2[0]
         b = _copied(t2[1])
         t3 = field_uint32_vec3_vec3i(third, [_rounded(_a * frequency) for _a in xyz], [0, 0, 0])
-        _ = t3[0]
         c = _copied(t3[1])
         result = [_fused(_a, _rounded(weight * frequency), _c) for _a, _c in zip(curl_vec3_vec3_vec3(_copied(a), _copied(b), _copied(c)), result)]
         frequency = _rounded(frequency * lacunarity)
@@ -453,13 +449,10 @@ def curlnoise4(state, xyzt, octaves, lacunarity, gain):
     third = pcg(((state + 2) & 0xFFFFFFFF))
     for _octave in range(0, _int32(octaves), 1):
         t1 = field_uint32_vec4_vec4i(state, [_rounded(_a * frequency) for _a in xyzt], [0, 0, 0, 0])
-        _ = t1[0]
         a = _copied(t1[1])
         t2 = field_uint32_vec4_vec4i(second, [_rounded(_a * frequency) for _a in xyzt], [0, 0, 0, 0])
-        _ = t2[0]
         b = _copied(t2[1])
         t3 = field_uint32_vec4_vec4i(third, [_rounded(_a * frequency) for _a in xyzt], [0, 0, 0, 0])
-        _ = t3[0]
         c = _copied(t3[1])
         result = [_fused(_a, _rounded(weight * frequency), _c) for _a, _c in zip(curl_vec4_vec4_vec4(_copied(a), _copied(b), _copied(c)), result)]
         frequency = _rounded(frequency * lacunarity)
@@ -482,21 +475,18 @@ def noise1(state, x):
 def noise2(state, xy):
     t1 = field_uint32_vec2_vec2i(state, _copied(xy), [0, 0])
     value = t1[0]
-    _ = _copied(t1[1])
     return value
 
 
 def noise3(state, xyz):
     t1 = field_uint32_vec3_vec3i(state, _copied(xyz), [0, 0, 0])
     value = t1[0]
-    _ = _copied(t1[1])
     return value
 
 
 def noise4(state, xyzt):
     t1 = field_uint32_vec4_vec4i(state, _copied(xyzt), [0, 0, 0, 0])
     value = t1[0]
-    _ = _copied(t1[1])
     return value
 
 
@@ -507,21 +497,18 @@ def pnoise1(state, x, px):
 def pnoise2(state, xy, px, py):
     t1 = field_uint32_vec2_vec2i(state, _copied(xy), [px, py])
     value = t1[0]
-    _ = _copied(t1[1])
     return value
 
 
 def pnoise3(state, xyz, px, py, pz):
     t1 = field_uint32_vec3_vec3i(state, _copied(xyz), [px, py, pz])
     value = t1[0]
-    _ = _copied(t1[1])
     return value
 
 
 def pnoise4(state, xyzt, px, py, pz, pt):
     t1 = field_uint32_vec4_vec4i(state, _copied(xyzt), [px, py, pz, pt])
     value = t1[0]
-    _ = _copied(t1[1])
     return value
 
 

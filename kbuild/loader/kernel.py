@@ -11,7 +11,7 @@ import ctypes
 import struct
 from itertools import chain
 
-from . import abi, context, driver, geometry, pack, providers
+from . import abi, blocks, context, driver, geometry, pack, providers
 from .errors import DriverError, LaunchError
 from .schema import header_size
 from .values import describe
@@ -76,8 +76,8 @@ class Prefixes:
 
     _LIMIT = 4096
 
-    def __init__(self, ndim: int, block_dim: int) -> None:
-        self.ndim, self.block_dim = ndim, block_dim
+    def __init__(self, ndim: int, block_dim: int, whole_blocks: bool) -> None:
+        self.ndim, self.block_dim, self.whole_blocks = ndim, block_dim, whole_blocks
         self.known: dict[Any, bytes] = {}
         self._others: dict[Any, bytes] = {}
 
@@ -89,27 +89,27 @@ class Prefixes:
         found = known.get(key)
         if found is not None:
             return found
-        grids = geometry.plan(dim, self.ndim, block)
+        grids = blocks.plan(dim, self.ndim, block, self.whole_blocks)
         first, second = next(grids, None), next(grids, None)
         if first is None or second is not None:
             raise KeyError(dim)
         if len(known) >= self._LIMIT:
             known.clear()
-        made = known[key] = prefix(first[1], block, first[0])
+        made = known[key] = prefix(*first)
         return made
 
 
-def prefix(blocks: int, block_dim: int, header: bytes) -> bytes:
+def prefix(header: bytes, grid: tuple[int, int, int], block: tuple[int, int, int]) -> bytes:
     """The beginning of a launch buffer, for the default stream."""
-    return _CONFIG.pack(blocks, 1, 1, block_dim, 1, 1, 0, 0) + header
+    return _CONFIG.pack(*grid, *block, 0, 0) + header
 
 
 class BundleKernel:
     """A compiled kernel. `launch(dim, args=(), stream=None, device=None, block_dim=None)`.
 
-    `dim` is the number of threads, or a tuple of them; `args` are the arguments in the order of `parameters`. The
-    device is the one given, else the one of the arrays, else the first. Raises LaunchError for what does not fit,
-    BundleError when the bundle holds nothing for the device, DriverError when CUDA refuses.
+    `dim` is the number of threads, or a tuple of them, or a `blocks.Grid`; `args` are the arguments in the order of
+    `parameters`. The device is the one given, else the one of the arrays, else the first. Raises LaunchError for what
+    does not fit, BundleError when the bundle holds nothing for the device, DriverError when CUDA refuses.
     """
 
     launch: Callable[..., None]
@@ -120,6 +120,7 @@ class BundleKernel:
         self.name: str = row["name"]
         self.ndim: int = row["ndim"]
         self.block_dim: int = row["block_dim"]
+        self.whole_blocks: bool = row.get("whole_blocks", False)
         self.size: int = row["size"]
         self.offsets: list[int] = [p["offset"] for p in row["parameters"]]
         self.parameters: list[tuple[str, abi.Type]] = [
@@ -130,7 +131,7 @@ class BundleKernel:
         fields = [(type, offset) for (_, type), offset in zip(self.parameters, self.offsets)]
         block = pack.fields_format(fields, start, self.size)
         self.struct = struct.Struct("<%ds%s" % (CONFIG_SIZE + start, block))
-        self.prefixes = Prefixes(self.ndim, self.block_dim)
+        self.prefixes = Prefixes(self.ndim, self.block_dim, self.whole_blocks)
         self._loaded: dict[int, Loaded] = {}
         self._is_launched = False
         self.launch = self.thorough
@@ -159,9 +160,8 @@ class BundleKernel:
         for producer in packing.streams:
             if max(producer, 1) != max(handle, 1):  # 0 and 1 both mean the default stream
                 context.wait_for_stream(gpu, producer, handle)
-        for header, blocks in chain((first,), grids):
-            start = prefix(blocks, self.block_dim if block_dim is None else block_dim, header)
-            self._run(loaded, start, packing.values, handle)
+        for one in chain((first,), grids):
+            self._run(loaded, prefix(*one), packing.values, handle)
         if not self._is_launched:
             self._is_launched = True
         elif self.launch == self.thorough:
@@ -191,7 +191,8 @@ class BundleKernel:
 
     def _plan(self, dim: Any, block_dim: int | None) -> Any:
         try:
-            return geometry.plan(dim, self.ndim, self.block_dim if block_dim is None else block_dim)
+            block = self.block_dim if block_dim is None else block_dim
+            return blocks.plan(dim, self.ndim, block, self.whole_blocks)
         except (ValueError, TypeError) as error:
             raise LaunchError("%s: %s" % (self.name, error)) from None
 

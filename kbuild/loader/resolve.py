@@ -6,8 +6,8 @@ function, the instance. What no bundle holds is compiled only where that was ask
 
 from __future__ import annotations
 
+from . import blocks, finder, identity, pack, providers
 from . import bundle as bundles
-from . import finder, identity, pack, providers
 from .errors import LaunchError, LoaderError, did_you_mean
 from .types import Kernel
 from .values import describe
@@ -25,19 +25,24 @@ _opened: dict[str, Bundle] = {}
 
 def launch(
     kernel: Any,
-    dim: Any,
+    dim: Any = None,
     inputs: Any = (),
     outputs: Any = (),
     device: Any = None,
     stream: Any = None,
     block_dim: int | None = None,
+    grid: Any = None,
+    block: Any = None,
 ) -> None:
     """Launches `kernel` over `dim` threads (a number, or a tuple of one to four), with `inputs`, then `outputs`.
 
     `device` is "cuda:0", a number or a kb.Device, and defaults to where the arrays are; `stream` is None (the default
-    stream), a handle or a stream object of any library. Returns at once; what goes wrong inside a kernel shows later.
-    Raises LaunchError, BundleError, StaleBundle, DriverError.
+    stream), a handle or a stream object of any library. In place of `dim`, `grid` is the number of blocks and `block`
+    the threads of each, as one to three numbers (x, y, z). Returns at once; what goes wrong inside a kernel shows
+    later. Raises LaunchError, BundleError, StaleBundle, DriverError.
     """
+    if grid is not None or block is not None:
+        dim = _grid(kernel, dim, grid, block, block_dim)
     if outputs.__class__ is not tuple or outputs:
         inputs = _joined(kernel, inputs, outputs)
     try:
@@ -45,6 +50,13 @@ def launch(
     except AttributeError:
         target = _target(kernel)
     target.launch(dim, inputs, stream, device, block_dim)
+
+
+def _grid(kernel: Any, dim: Any, grid: Any, block: Any, block_dim: Any) -> blocks.Grid:
+    try:
+        return blocks.asked(dim, grid, block, block_dim)
+    except (ValueError, TypeError) as error:
+        raise LaunchError("%s: %s" % (getattr(kernel, "name", kernel), error)) from None
 
 
 def _target(kernel: Any) -> Any:

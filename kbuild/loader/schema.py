@@ -87,6 +87,10 @@ def _block_dim(value: object) -> str | None:
     return None if type(value) is int and 1 <= value <= 1024 else "1 to 1024"
 
 
+def _true(value: object) -> str | None:
+    return None if value is True else "true, or to be left out"
+
+
 def _type(value: object) -> str | None:
     return None if type(value) is str and 0 < len(value) <= _MAX_SPELLING and value.isprintable() else "a type"
 
@@ -166,6 +170,7 @@ _KERNEL = {
     "entry": _c_identifier,
     "ndim": _ndim,
     "block_dim": _block_dim,
+    "whole_blocks": _May(_true),  # its threads wait for one another, or ask for their place in the grid
     "parameters": [_PARAMETER],
     "optional": _May([_text]),  # arrays that may be None: `values`, `model.mask`
     "size": _count,

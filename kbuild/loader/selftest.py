@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 FORMAT = 1
 TRIALS = 3
 DIMS = {1: (64,), 2: (8, 8), 3: (4, 4, 4), 4: (4, 4, 2, 2)}
+# For kernels that run in whole blocks: as many threads, in blocks of any size that divides them.
+WHOLE_DIMS = {1: (512,), 2: (16, 16), 3: (4, 8, 8), 4: (4, 4, 4, 4)}
 EXTENTS = {1: (512,), 2: (16, 16), 3: (8, 8, 8), 4: (8, 8, 8, 8)}
 _SMALL = 8  # integers stay below it, so that as indices they stay inside every array
 
@@ -51,6 +53,20 @@ class _Source:
     def next(self) -> int:
         self.state = (self.state * 6364136223846793005 + 1442695040888963407) % 2**64
         return self.state >> 32
+
+
+def dim_of(ndim: int, block_dim: int, whole_blocks: bool) -> tuple[int, ...]:
+    """What a kernel is launched over; in whole blocks two of them where that fits. Raises Unsuitable."""
+    if not whole_blocks:
+        return DIMS[ndim]
+    if ndim == 1 and block_dim <= WHOLE_DIMS[1][0] // 2:
+        return (2 * block_dim,)
+    count = 1
+    for extent in WHOLE_DIMS[ndim]:
+        count *= extent
+    if count % block_dim:
+        raise Unsuitable("%d threads are launched, and they make no whole blocks of %d" % (count, block_dim))
+    return WHOLE_DIMS[ndim]
 
 
 def generate(parameters: list[tuple[str, abi.Type]], trial: int) -> dict[str, Any]:

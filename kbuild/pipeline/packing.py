@@ -123,9 +123,16 @@ def _kernels(
         kernel = scanned.kernels[index]
         lowered = data[kernel.name]
         parameters = [(name, abi.parse(spelling, structs)) for name, spelling in lowered["parameters"]]
-        rows.append(
-            kernel_row(kernel.name, kernel.entry, lowered["ndim"], kernel.block_dim, parameters, lowered["optional"])
+        row = kernel_row(
+            kernel.name,
+            kernel.entry,
+            lowered["ndim"],
+            kernel.block_dim,
+            parameters,
+            lowered["optional"],
+            whole_blocks=lowered["whole_blocks"],
         )
+        rows.append(row)
     return rows, {index: position for position, index in enumerate(members)}
 
 

@@ -82,9 +82,9 @@ class Scanned:
 class LoweredUnit:
     """A unit in CUDA C.
 
-    `rows` has ndim and parameters (name, spelling) of each kernel by name, `structs` the layouts they use, `files` the
-    real path behind each virtual one in the source, `ir` the printed IR, `selftest` what each kernel does with
-    generated inputs (empty unless asked for).
+    `rows` has ndim, whole_blocks and parameters (name, spelling) of each kernel by name, `structs` the layouts they
+    use, `files` the real path behind each virtual one in the source, `ir` the printed IR, `selftest` what each kernel
+    does with generated inputs (empty unless asked for).
     """
 
     name: str

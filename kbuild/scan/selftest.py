@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from kbuild.ir.blocks import in_whole_blocks
 from kbuild.ir.nodes import Kernel
 from kbuild.loader import selftest
 from kbuild.sim.threads import run
@@ -12,12 +13,14 @@ from kbuild.sim.values import Fault, Memory
 _MAX_STEPS = 200_000
 
 
-def expectations(kernel: Kernel) -> dict[str, Any]:
-    """`{"trial", "approximate", "changes": {path: {"indices", "data"}}}`, or `{"skipped": reason}`."""
+def expectations(kernel: Kernel, block_dim: int) -> dict[str, Any]:
+    """`{"trial", "approximate", "dim", "block_dim", "changes": {path: {"indices", "data"}}}`; `{"skipped": reason}`
+    where there are none.
+    """
     reasons = []
     for trial in range(selftest.TRIALS):
         try:
-            found = _attempt(kernel, trial)
+            found = _attempt(kernel, trial, block_dim)
         except selftest.Unsuitable as error:
             return {"skipped": str(error)}
         except Fault as fault:
@@ -32,21 +35,28 @@ def expectations(kernel: Kernel) -> dict[str, Any]:
     return {"skipped": "with generated inputs: " + "; ".join(dict.fromkeys(reasons))}
 
 
-def _attempt(kernel: Kernel, trial: int) -> dict[str, Any]:
+def _attempt(kernel: Kernel, trial: int, block_dim: int) -> dict[str, Any]:
     parameters = [(p.name, p.type) for p in kernel.function.parameters]
     arguments = selftest.generate(parameters, trial)
     samples = selftest.samples(parameters, arguments)
     memories = {id(s): Memory(s.element, s.shape, list(s.data)) for s in samples.values()}
     before = {path: _packed(sample, sample.data) for path, sample in samples.items()}
-    outcome = run(kernel, selftest.DIMS[kernel.ndim], [_value(a, memories) for a in arguments.values()], _MAX_STEPS)
+    dim = selftest.dim_of(kernel.ndim, block_dim, in_whole_blocks(kernel))
+    outcome = run(kernel, dim, [_value(a, memories) for a in arguments.values()], _MAX_STEPS, block_dim)
     changes = {}
     for path, sample in samples.items():
         after = _packed(sample, memories[id(sample)].data)
         indices = [i for i, (old, new) in enumerate(zip(before[path], after, strict=True)) if old != new]
         if indices:
             changes[path] = {"indices": indices, "data": b"".join(after[i] for i in indices).hex()}
-    prints = bool(outcome.printed)
-    return {"trial": trial, "approximate": outcome.approximate, "changes": changes, "prints": prints}
+    return {
+        "trial": trial,
+        "approximate": outcome.approximate,
+        "dim": dim,
+        "block_dim": block_dim,
+        "changes": changes,
+        "prints": bool(outcome.printed),
+    }
 
 
 def _packed(sample: selftest.Sample, data: list[Any]) -> list[bytes]:

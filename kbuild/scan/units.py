@@ -14,6 +14,7 @@ from kbuild.codegen.unit import emit
 from kbuild.errors import CompileError, Diagnostic, Note, Report
 from kbuild.intrinsics.table import has_effects
 from kbuild.ir import nodes
+from kbuild.ir.blocks import in_whole_blocks
 from kbuild.ir.contract import contract
 from kbuild.ir.presence import optional_parameters
 from kbuild.ir.printer import print_kernel
@@ -197,13 +198,11 @@ def _unit_key(members: Sequence[Found], request: Request) -> str:
 
 @cache
 def fingerprint() -> str:
-    """Digest of the part of kbuild that turns source into CUDA C."""
+    """Digest of the part of kbuild that turns source into CUDA C, and into what the self-test expects."""
     root = Path(__file__).parents[1]
-    files = [
-        root / "loader" / name
-        for name in ("abi.py", "builtins.py", "generic.py", "identity.py", "layout.py", "types.py", "values.py")
-    ]
-    for room in ("ir", "intrinsics", "lang", "codegen", "scan"):
+    names = "abi builtins generic identity layout selftest types values"
+    files = [root / "loader" / f"{name}.py" for name in names.split()]
+    for room in ("ir", "intrinsics", "lang", "codegen", "scan", "sim"):
         files += sorted((root / room).glob("*.py"))
     digest = hashlib.sha256()
     for file in files:
@@ -229,13 +228,14 @@ def lower_unit(unit: ScannedUnit, found: Sequence[Found], request: Request, repo
     rows = {row.name: _manifest_part(kernel) for kernel, row in kernels}
     structs = {s.name: s.to_json() for kernel, _ in kernels for s in kernel.structs}
     ir = {row.name: print_kernel(kernel) for kernel, row in kernels}
-    tests = {row.name: expectations(kernel) for kernel, row in kernels} if request.selftest else {}
+    tests = {row.name: expectations(kernel, row.block_dim) for kernel, row in kernels} if request.selftest else {}
     return LoweredUnit(unit.name, emitted.source, emitted.files, rows, structs, ir, tests)
 
 
 def _manifest_part(kernel: nodes.Kernel) -> dict[str, object]:
     return {
         "ndim": kernel.ndim,
+        "whole_blocks": in_whole_blocks(kernel),
         "parameters": [[p.name, p.type.spelling] for p in kernel.function.parameters],
         "optional": optional_parameters(kernel.function),
     }

@@ -3,23 +3,26 @@
     run(kernel, dim=(64,), arguments=[Memory(…), 0.5]) → Outcome: the arrays hold the results
 
 Every access is checked: outside an array, or in conflict with another thread so that the result depends on order, is a
-`Fault` with the Python line. The order of threads is the linear one.
+`Fault` with the Python line. The order of threads is the linear one; at a barrier a thread waits for the others of its
+block (`sim.blocks`), so statements are generators that yield there. Expressions never wait.
 """
 
 from __future__ import annotations
 
-import itertools
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
 from kbuild.errors import InternalError
 from kbuild.intrinsics.table import ROWS
 from kbuild.ir import nodes
+from kbuild.ir.blocks import in_whole_blocks
 from kbuild.ir.nodes import Expr, Function, Kernel, Stmt, Symbol
 from kbuild.ir.traverse import root_of
-from kbuild.ir.types import Array, Matrix, Scalar, Struct, Type, Vector, element_of, is_composite
-from kbuild.sim import numbers, printing
-from kbuild.sim.values import Fault, Memory, OutOfBounds, Path, copied, zero
+from kbuild.ir.types import Array, Matrix, Scalar, Shared, Struct, Type, Vector, element_of, is_composite
+from kbuild.sim import blocks, numbers, printing
+from kbuild.sim.blocks import WARP, Launch, Run, Steps, Thread, Waiting, run_in_step, to_end
+from kbuild.sim.values import Fault, Memory, OutOfBounds, Path, copied, fetch, shared_memory, zero
 
 _BREAK, _CONTINUE = object(), object()
 
@@ -49,50 +52,81 @@ class Outcome:
     printed: bytearray = field(default_factory=bytearray)
 
 
-def run(kernel: Kernel, dim: tuple[int, ...], arguments: list[Any], max_steps: int = 10_000_000) -> Outcome:
-    """Runs every thread of a launch. Raises Fault with the place in its message."""
-    machine = _Machine(max_steps)
-    for number, coordinates in enumerate(itertools.product(*(range(extent) for extent in dim))):
-        machine.thread, machine.coordinates = number, coordinates
-        machine.call(kernel.function, [copied(a) for a in arguments])
+def run(
+    kernel: Kernel, dim: tuple[int, ...], arguments: list[Any], max_steps: int = 10_000_000, block_dim: int = 256
+) -> Outcome:
+    """Runs every thread of a launch. Raises Fault with the place in its message, ValueError for a block in part."""
+    return run_launch(kernel, blocks.over(dim, block_dim), arguments, max_steps)
+
+
+def run_launch(kernel: Kernel, launch: Launch, arguments: list[Any], max_steps: int = 10_000_000) -> Outcome:
+    """The same for a launch with a grid of its own."""
+    if launch.count % math.prod(launch.block) and in_whole_blocks(kernel):
+        raise ValueError(f"{kernel.name} runs in whole blocks, and {launch} is none")
+    machine = _Machine(max_steps, launch)
+    for number in range(math.prod(launch.grid)):
+        machine.shared = {}
+        runs = [
+            Run(thread, machine.call(kernel.function, [copied(a) for a in arguments]))
+            for thread in launch.threads(number)
+        ]
+        run_in_step(runs, machine.switch)
     return machine.outcome
 
 
 @dataclass
 class _Machine:
     max_steps: int
+    launch: Launch
     outcome: Outcome = field(default_factory=Outcome)
-    thread: int = 0
-    coordinates: tuple[int, ...] = ()
+    thread: Thread = field(default_factory=lambda: Thread(0, (0,), 0, 0))
+    shared: dict[Symbol, Memory] = field(default_factory=dict)
 
-    def call(self, function: Function, arguments: list[Any]) -> Any:
+    def switch(self, thread: Thread) -> None:
+        """From here on this thread runs."""
+        self.thread = thread
+
+    def call(self, function: Function, arguments: list[Any]) -> Steps:
         frame: dict[Symbol, Any] = dict(zip(function.parameters, arguments, strict=True))
-        result = self.block(function.body, frame)
+        for symbol in function.shared:
+            frame[symbol] = self.shared_array(symbol)
+        result = yield from self.block(function.body, frame)
         return result.value if isinstance(result, _Returned) else None
+
+    def shared_array(self, symbol: Symbol) -> Memory:
+        """The block's own; who comes first makes it."""
+        assert isinstance(symbol.type, Shared)
+        if symbol not in self.shared:
+            self.shared[symbol] = shared_memory(symbol.type.element, symbol.type.shape)
+        return self.shared[symbol]
 
     # Statements
 
-    def block(self, body: tuple[Stmt, ...], frame: dict[Symbol, Any]) -> Any:
+    def block(self, body: tuple[Stmt, ...], frame: dict[Symbol, Any]) -> Steps:
         """Runs statements; what ends the block early, or None."""
         for statement in body:
-            left = self.statement(statement, frame)
+            left = yield from self.statement(statement, frame)
             if left is not None:
                 return left
         return None
 
-    def statement(self, stmt: Stmt, frame: dict[Symbol, Any]) -> Any:
+    def statement(self, stmt: Stmt, frame: dict[Symbol, Any]) -> Steps:
         self.outcome.steps += 1
         if self.outcome.steps > self.max_steps:
             raise TooLong(f"more than {self.max_steps} steps")
         try:
-            return self._statement(stmt, frame)
+            return (yield from self._statement(stmt, frame))
         except Fault as fault:
             if fault.span is None:
-                fault.span, fault.thread = stmt.span, self.coordinates
+                fault.span, fault.thread = stmt.span, self.thread.coordinates
             raise
 
-    def _statement(self, stmt: Stmt, frame: dict[Symbol, Any]) -> Any:
+    def _statement(self, stmt: Stmt, frame: dict[Symbol, Any]) -> Steps:
         match stmt:
+            case nodes.Assign(nodes.Read(symbol), nodes.Call(callee, arguments)):
+                frame[symbol] = copied((yield from self.call(callee, self.copies(arguments, frame))))
+            case nodes.Evaluate(nodes.Call(callee, arguments)):
+                yield from self.call(callee, self.copies(arguments, frame))
             case nodes.Assign(target, value):
                 self.assign(target, copied(self.value(value, frame)), frame)
             case nodes.Evaluate(nodes.Intrinsic() as value) if ROWS[value.name].is_atomic:
@@ -100,17 +134,17 @@ class _Machine:
             case nodes.Evaluate(value):
                 self.value(value, frame)
             case nodes.If(condition, then, otherwise):
-                return self.block(then if self.value(condition, frame) else otherwise, frame)
+                return (yield from self.block(then if self.value(condition, frame) else otherwise, frame))
             case nodes.For():
-                return self.loop(stmt, frame)
+                return (yield from self.loop(stmt, frame))
             case nodes.While(condition, body):
                 while self.value(condition, frame):
-                    left = self.block(body, frame)
+                    left = yield from self.block(body, frame)
                     if left is _BREAK:
                         break
                     if isinstance(left, _Returned):
                         return left
-                    self.statement(nodes.Evaluate(nodes.Const(True, condition.type), stmt.span), frame)
+                    yield from self.statement(nodes.Evaluate(nodes.Const(True, condition.type), stmt.span), frame)
             case nodes.Print(pieces, arguments):
                 self.outcome.printed += printing.formatted(pieces, [(self.value(a, frame), a.type) for a in arguments])
             case nodes.Assert(condition, owner, number, text):
@@ -122,13 +156,24 @@ class _Machine:
                 return _CONTINUE
             case nodes.Return(value):
                 return _Returned(None if value is None else self.value(value, frame))
+            case nodes.Barrier(mask):
+                yield self.waiting(stmt, None if mask is None else self.value(mask, frame))
         return None
 
-    def loop(self, stmt: nodes.For, frame: dict[Symbol, Any]) -> Any:
+    def waiting(self, stmt: nodes.Barrier, mask: int | None) -> Waiting:
+        lane = self.thread.index % WARP
+        if mask is not None and not mask >> lane & 1:
+            raise Fault(f"lane {lane} waits for the lanes 0x{mask:x} and is none of them")
+        return Waiting(stmt, mask)
+
+    def copies(self, arguments: tuple[Expr, ...], frame: dict[Symbol, Any]) -> list[Any]:
+        return [copied(self.value(argument, frame)) for argument in arguments]
+
+    def loop(self, stmt: nodes.For, frame: dict[Symbol, Any]) -> Steps:
         start, stop, step = (self.value(bound, frame) for bound in (stmt.start, stmt.stop, stmt.step))
         for counter in range(start, stop, step) if step else ():
             frame[stmt.symbol] = counter
-            left = self.block(stmt.body, frame)
+            left = yield from self.block(stmt.body, frame)
             if left is _BREAK:
                 break
             if isinstance(left, _Returned):
@@ -191,7 +236,11 @@ class _Machine:
             case nodes.View(array, indices):
                 return self.value(array, frame).view([self.value(i, frame) for i in indices])
             case nodes.ThreadIndex(axis, ndim):
-                return self.thread if ndim == 1 else self.coordinates[axis]
+                return self.thread.number if ndim == 1 else self.thread.coordinates[axis]
+            case nodes.Position(what, None):
+                return blocks.numbered(what, self.thread, self.launch)
+            case nodes.Position(what, int(along)):
+                return blocks.along(what, along, self.thread, self.launch)
             case nodes.Select(condition, then, otherwise):
                 return self.value(then if self.value(condition, frame) else otherwise, frame)
             case nodes.Logical(op, left, right):
@@ -215,7 +264,7 @@ class _Machine:
             case nodes.Item(base, index):
                 return self.value(base, frame)[index]
             case nodes.Call(callee, arguments):
-                return self.call(callee, [copied(self.value(a, frame)) for a in arguments])
+                return to_end(self.call(callee, self.copies(arguments, frame)))
             case nodes.Intrinsic():
                 return self.intrinsic(expr, frame)
 
@@ -225,11 +274,11 @@ class _Machine:
         if isinstance(root, nodes.Index):
             memory, path = self.path(expr, frame)
             memory.note("read", path, self.thread)
-            return _fetch(memory.data, path)
+            return memory.fetched(path)
         if isinstance(expr, nodes.Member):
             return self.value(expr.base, frame)[expr.field]
         assert isinstance(expr, nodes.Component)
-        return _fetch(self.value(expr.base, frame), self.component(expr.base.type, expr.indices, frame))
+        return fetch(self.value(expr.base, frame), self.component(expr.base.type, expr.indices, frame))
 
     def binary(self, op: str, left: Expr, right: Expr, type: Type, frame: dict[Symbol, Any]) -> Any:
         a, b = self.spread(left, type, frame), self.spread(right, type, frame)
@@ -256,7 +305,7 @@ class _Machine:
         values = [self.value(a, frame) for a in expr.arguments[1:]]
         order_shows = is_used or expr.name in ("atomic_exch", "atomic_cas")
         memory.note("write" if order_shows else "atomic", path, self.thread)
-        before = _fetch(memory.data, path)
+        before = memory.fetched(path)
         _store(memory.data, path, _after(expr.name, before, values, type))
         if type.kind == "float" and expr.name in ("atomic_add", "atomic_sub"):
             self.outcome.approximate = True  # the sum depends on the order of its terms
@@ -304,11 +353,5 @@ def _built(type: Type, parts: list[Any]) -> Any:
     return parts
 
 
-def _fetch(container: Any, path: Path) -> Any:
-    for step in path:
-        container = container[step]
-    return container
-
-
 def _store(container: Any, path: Path, value: Any) -> None:
-    _fetch(container, path[:-1])[path[-1]] = value
+    fetch(container, path[:-1])[path[-1]] = value

@@ -7,13 +7,25 @@ Assigning copies, as registers do.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from kbuild.errors import InternalError, Span
 from kbuild.ir.types import Array, Matrix, Scalar, Struct, Type, Vector
 
 Path = tuple[Any, ...]
+Stamp = tuple[int, int, int, int]  # a thread's number first; see `blocks.Thread`
+UNSET = object()  # what shared memory holds before anything is assigned
+
+
+class Actor(Protocol):
+    """A thread, as far as memory asks."""
+
+    number: int
+
+    def stamp(self) -> Stamp: ...
+    def sees(self, stamp: Stamp) -> bool: ...
 
 
 class Fault(Exception):
@@ -38,18 +50,26 @@ class Conflict(Fault):
     """Two threads on one element, with a result that depends on who comes first."""
 
 
+class Unassigned(Fault):
+    """Shared memory read before anything was assigned to it."""
+
+
 @dataclass
 class Memory:
-    """An array: elements in row-major order. Notes who touched what, to tell results that depend on order."""
+    """An array: elements in row-major order. Notes who touched what, to tell results that depend on order.
+
+    `is_shared`: it belongs to a block, and its elements are UNSET at first.
+    """
 
     element: Type
     shape: tuple[int, ...]
     data: list[Any]
-    written_by: dict[Path, int] = field(default_factory=dict)
-    read_by: dict[Path, int] = field(default_factory=dict)
-    atomic_by: dict[Path, int] = field(default_factory=dict)
+    written_by: dict[Path, Stamp] = field(default_factory=dict)
+    read_by: dict[Path, list[Stamp]] = field(default_factory=dict)
+    atomic_by: dict[Path, list[Stamp]] = field(default_factory=dict)
     base: int = 0
     is_present: bool = True
+    is_shared: bool = False
 
     def offset(self, indices: list[int]) -> int:
         """The position of an element. Raises OutOfBounds."""
@@ -66,36 +86,87 @@ class Memory:
         if not self.is_present:
             return Memory(self.element, rest, [], is_present=False)
         books = self.written_by, self.read_by, self.atomic_by
-        return Memory(self.element, rest, self.data, *books, self.offset(indices))
+        return Memory(self.element, rest, self.data, *books, self.offset(indices), is_shared=self.is_shared)
 
-    def note(self, kind: str, path: Path, thread: int) -> None:
+    def note(self, kind: str, path: Path, thread: Actor) -> None:
         """Records an access to an element. Raises Conflict when another thread's makes its result depend on order.
 
         `kind` is read, write, or atomic for an operation whose order does not show.
         """
         path = path[:1]
-        books = {"read": self.read_by, "write": self.written_by, "atomic": self.atomic_by}
-        for other, book in books.items():
-            harmless = kind == other != "write"
-            if not harmless and book.get(path, thread) != thread:
-                raise Conflict(f"threads {book[path]} and {thread} on one element: {other} and {kind}")
-        books[kind][path] = thread
+        written = self.written_by.get(path)
+        if kind != "read":
+            _require_order(self.read_by.get(path, ()), "read", kind, thread)
+        if written is not None:
+            _require_order((written,), "write", kind, thread)
+        if kind != "atomic":
+            _require_order(self.atomic_by.get(path, ()), "atomic", kind, thread)
+        if kind == "write":
+            # Who comes after this write comes after all that it has seen.
+            self.written_by[path] = thread.stamp()
+            self.read_by.pop(path, None)
+            self.atomic_by.pop(path, None)
+            return
+        stamps = (self.read_by if kind == "read" else self.atomic_by).setdefault(path, [])
+        if not stamps or stamps[-1] != thread.stamp():
+            stamps.append(thread.stamp())
+
+    def fetched(self, path: Path) -> Any:
+        """The value at a path. Raises Unassigned where shared memory holds none."""
+        value = fetch(self.data, path)
+        if self.is_shared and _holds_unset(value):
+            raise Unassigned(f"element {path[0]} in shared memory is read before anything is assigned to it")
+        return value
+
+
+def _require_order(stamps: Iterable[Stamp], other: str, kind: str, thread: Actor) -> None:
+    for stamp in stamps:
+        if not thread.sees(stamp):
+            raise Conflict(f"threads {stamp[0]} and {thread.number} on one element: {other} and {kind}")
+
+
+def shared_memory(element: Type, shape: tuple[int, ...]) -> Memory:
+    """A block's array before anything is assigned to it."""
+    data = [built(element, lambda _: UNSET) for _ in range(size_of(shape))]
+    return Memory(element, shape, data, is_shared=True)
+
+
+def _holds_unset(value: Any) -> bool:
+    if isinstance(value, (list, dict)):
+        return any(map(_holds_unset, value.values() if isinstance(value, dict) else value))
+    return value is UNSET
+
+
+def fetch(container: Any, path: Path) -> Any:
+    """What lies at a path."""
+    for step in path:
+        container = container[step]
+    return container
 
 
 def zero(type: Type) -> Any:
     """The zero of a type."""
+    return built(type, _zero_of)
+
+
+def _zero_of(type: Type) -> Any:
+    if isinstance(type, Array):
+        return Memory(type.element, (0,) * type.ndim, [], is_present=False)
+    if not isinstance(type, Scalar):
+        raise InternalError(f"no zero of {type}")
+    return {"bool": False, "float": 0.0}.get(type.kind, 0)
+
+
+def built(type: Type, leaf: Callable[[Type], Any]) -> Any:
+    """A value of a type, from its scalars and arrays."""
     match type:
-        case Scalar():
-            return {"bool": False, "float": 0.0}.get(type.kind, 0)
         case Vector():
-            return [zero(type.element) for _ in range(type.length)]
+            return [leaf(type.element) for _ in range(type.length)]
         case Matrix():
-            return [zero(Vector(type.columns, type.element)) for _ in range(type.rows)]
+            return [[leaf(type.element) for _ in range(type.columns)] for _ in range(type.rows)]
         case Struct():
-            return {f.name: zero(f.type) for f in type.fields}
-        case Array():
-            return Memory(type.element, (0,) * type.ndim, [], is_present=False)
-    raise InternalError(f"no zero of {type}")
+            return {f.name: built(f.type, leaf) for f in type.fields}
+    return leaf(type)
 
 
 def copied(value: Any) -> Any:

@@ -184,6 +184,50 @@ def test_the_limit_is_nvrtcs_own(tmp_path: Path, version: tuple[int, int], limit
         assert isinstance(nvrtc_cases.compile_one(job, tmp_path), Compiled) == fits
 
 
+TILES = """\
+import kbuild as kb
+
+
+@kb.func
+def helper(x: float):
+    half = kb.shared_array(%d, float)
+    half[kb.thread_idx()] = x
+    kb.syncthreads()
+    return half[0]
+
+
+@kb.kernel
+def tiled(data: kb.array(dtype=float)):
+    tile = kb.shared_array((64, 96), float)
+    i = kb.tid()
+    tile[0, kb.thread_idx()] = helper(data[i])
+    kb.syncthreads()
+    data[i] = tile[0, 0]
+"""
+
+
+@happens(
+    SECTION,
+    "the arrays in shared memory of a kernel and of what it calls take more than 48 KiB",
+    "An error [KB195] at the kernel's `def` with the bytes of each array, before a compiler is asked.",
+)
+@pytest.mark.parametrize("target", ["jetson-orin-jp5", "sm_90"])
+def test_more_shared_memory_than_a_block_may_have(kbuild: Kbuild, tmp_path: Path, target: str) -> None:
+    """What fits to the byte is built, so ptxas counts as kbuild does; one float more is refused by kbuild."""
+    project = building.project(tmp_path, TILES % 6144, targets=[target])
+    build(kbuild, project)
+    (cubin,) = format.parse((project / building.BUNDLE).read_bytes()).manifest["cubins"]
+    assert cubin["resources"][0]["shared"] == 49152
+    building.project(tmp_path, TILES % 6145, targets=[target])
+    (found,) = build(kbuild, project, ExitCode.KERNELS)["diagnostics"]
+    assert (found["code"], found["line"], found["kernel"]) == ("KB195", 13, "thing.kernels:tiled")
+    said = kbuild.run("build", project, status=ExitCode.KERNELS).stderr
+    assert "takes 49156 bytes of shared memory in each block (half 24580, tile 24576), and CUDA allows 49152" in said
+    assert "13 | def tiled(data" in said
+    assert "kernels.py:6:5: note: half takes 24580 bytes: 6145 of float32" in said
+    assert "kernels.py:14:5: note: tile takes 24576 bytes: 64 × 96 of float32" in said
+
+
 def test_what_ptxas_says_stands_at_the_kernels_def(tmp_path: Path) -> None:
     """ptxas knows entries, not lines; two modules may have entries of one name."""
     from kbuild.nvrtc import LogMessage

@@ -295,6 +295,11 @@ ASSERT = {"function": "robosim.kernels:integrate", "number": 1, "line": 3, "text
 FORGERIES: list[tuple[Callable[[Any], Any], str]] = [
     (at("extra")(1), r"manifest has the unknown key 'extra'"),
     (at("kernels", 0, "extra")(1), r"manifest\.kernels\[0\] has the unknown key 'extra'"),
+    (
+        at("kernels", 0, "whole_blocks")(False),
+        r"kernels\[0\]\.whole_blocks is False, but wants true, or to be left out",
+    ),
+    (at("kernels", 0, "whole_blocks")(1), r"kernels\[0\]\.whole_blocks is 1, but wants true"),
     (lambda m: m["kernels"][0].pop("entry"), r"manifest\.kernels\[0\] lacks 'entry'"),
     (at("format")(2), r"manifest\.format is 2 in a file of format 1"),
     (at("package")("a b"), r"manifest\.package is 'a b', but wants a dotted name"),
@@ -398,6 +403,11 @@ def test_forgeries(change: Callable[[Any], Any], wanted: str) -> None:
 def test_asserts_may_be_there() -> None:
     assert format.parse(bundles.forge(at("asserts")([ASSERT]))).manifest["asserts"] == [ASSERT]
     assert "asserts" not in format.parse(bundles.bundle()).manifest
+
+
+def test_a_kernel_may_run_in_whole_blocks() -> None:
+    kernels = format.parse(bundles.forge(at("kernels", 1, "whole_blocks")(True))).manifest["kernels"]
+    assert [row.get("whole_blocks") for row in kernels] == [None, True]
 
 
 def test_options_may_be_lists_of_texts() -> None:

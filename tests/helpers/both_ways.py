@@ -9,13 +9,16 @@ Results are equal bit by bit unless an approximate function (`sin`, `exp` …) w
 from __future__ import annotations
 
 import itertools
+import math
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from kbuild.ir.types import Array, Matrix, Type, Vector
-from kbuild.sim.threads import run as interpret
+from kbuild.loader.blocks import Grid
+from kbuild.sim.blocks import Launch, over
+from kbuild.sim.threads import run_launch
 from kbuild.sim.values import Memory
 from tests.helpers import kernels
 from tests.helpers.host_gpu import HostModule, device
@@ -28,12 +31,12 @@ class BothWays:
         (self.kernel,) = kernels.lower_text(folder, text, fmad=fmad)
         self.module = HostModule([self.kernel], folder)
 
-    def __call__(self, dim: int, *arguments: Any, tolerance: float = 1e-5) -> None:
+    def __call__(self, dim: Any, *arguments: Any, tolerance: float = 1e-5, block_dim: int = 32) -> None:
         types = [parameter.type for parameter in self.kernel.function.parameters]
         simulated = [_to_memory(a, t) if isinstance(t, Array) else a for a, t in zip(arguments, types, strict=True)]
         given = [device(a) if isinstance(a, np.ndarray) else a for a in arguments]
-        self.module.launch(self.kernel.name, dim, given)
-        outcome = interpret(self.kernel, (dim,), simulated)
+        self.module.launch(self.kernel.name, dim, given, block_dim)
+        outcome = run_launch(self.kernel, _launch(dim, block_dim), simulated)
         for host, memory in zip(arguments, simulated, strict=True):
             if isinstance(memory, Memory):
                 found = np.array(memory.data, host.dtype).reshape(host.shape)
@@ -41,6 +44,13 @@ class BothWays:
                     np.testing.assert_allclose(found, host, rtol=tolerance, atol=tolerance)
                 else:
                     np.testing.assert_array_equal(found, host)
+
+
+def _launch(dim: Any, block_dim: int) -> Launch:
+    if isinstance(dim, Grid):
+        block = dim.block or (block_dim, 1, 1)
+        return Launch(dim.grid, block, (math.prod(dim.grid) * math.prod(block),))
+    return over(dim if isinstance(dim, tuple) else (dim,), block_dim)
 
 
 def _to_memory(host: np.ndarray, type: Array) -> Memory:

@@ -40,6 +40,7 @@ class Record(ctypes.Structure):
         ("function", ctypes.c_uint64),
         ("size", ctypes.c_int),
         ("bytes", ctypes.c_ubyte * 4096),
+        ("sizes", ctypes.c_uint * 6),  # grid and block along x, y, z
     )
 
 
@@ -187,10 +188,13 @@ def bundle_bytes(
     block_dim: int = 256,
     structs: dict[str, Any] | None = None,
     optional: Sequence[str] = (),
+    whole_blocks: bool = False,
     **changes: Any,
 ) -> bytes:
     """A bundle of one kernel for sm_90; `optional` names the arrays that may be None."""
     kernel = dict(kernel_rows(name, parameters, ndim, structs or {}, block_dim), optional=list(optional))
+    if whole_blocks:
+        kernel["whole_blocks"] = True
     manifest = make_manifest([kernel], [cubin_row("sm_90", [0], 0)], structs=structs or {}, **changes)
     return format.dump(manifest, [code([kernel])])
 

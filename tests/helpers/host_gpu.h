@@ -10,8 +10,8 @@
 #define __global__
 #define __forceinline__ inline
 
-struct host_index { unsigned int x; };
-static thread_local host_index blockIdx, blockDim, threadIdx;
+struct host_index { unsigned int x, y, z; };
+static thread_local host_index blockIdx, blockDim, threadIdx, gridDim;
 
 static inline unsigned int __umulhi(unsigned int a, unsigned int b) { return (unsigned int)(((uint64_t)a * b) >> 32); }
 
@@ -104,6 +104,10 @@ static inline void __assertfail(const char *message, const char *file, unsigned 
     printf("%s:%u: %s: Assertion `%s` failed.\n", file, line, function, message);
     throw host_assert();
 }
+
+#ifdef HOST_BLOCKS  // for kernels that need them: it takes a while to compile
+#include "host_blocks.h"
+#endif
 
 // Macros of the host's headers that CUDA does not have.
 #undef INFINITY

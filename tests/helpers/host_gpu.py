@@ -24,8 +24,9 @@ import pytest
 from kbuild.bundle.manifest import kernel_row
 from kbuild.codegen.unit import emit
 from kbuild.ir import nodes
+from kbuild.ir.blocks import in_whole_blocks
 from kbuild.ir.presence import optional_parameters
-from kbuild.loader import geometry, pack
+from kbuild.loader import blocks, pack
 
 HEADER = Path(__file__).with_name("host_gpu.h")
 _ENTRY = re.compile(r'^extern "C" __global__ void (\w+)\((.*)\)$', re.MULTILINE)
@@ -64,6 +65,7 @@ class HostModule:
                 256,
                 [(p.name, p.type) for p in kernel.function.parameters],
                 optional_parameters(kernel.function),
+                whole_blocks=in_whole_blocks(kernel),
             )
             for kernel in kernels
         }
@@ -76,23 +78,25 @@ class HostModule:
         rows = {row["entry"]: row for row in self.rows.values()}
         runners = [_runner(match[1], match[2], rows[match[1]]) for match in _ENTRY.finditer(source)]
         assert len(runners) == len(rows)
-        return f'#include "{HEADER}"\n{source}\n#line 1 "runners"\nnamespace kb_unit {{\n{"".join(runners)}}}\n'
+        flag = "#define HOST_BLOCKS\n" if any(row.get("whole_blocks") for row in rows.values()) else ""
+        return f'{flag}#include "{HEADER}"\n{source}\n#line 1 "runners"\nnamespace kb_unit {{\n{"".join(runners)}}}\n'
 
     def launch(self, name: str, dim: Any, args: Sequence[Any], block_dim: int = 32) -> None:
-        """Runs every thread of a launch, in order."""
+        """Runs every thread of a launch, in order; `dim` may be a `blocks.Grid`."""
         kernel, row = self.kernels[name], self.rows[name]
         run = getattr(self.library, f"run_{row['entry']}")
         packing = pack.Packing(frozenset(row.get("optional", ())))
         for parameter, value in zip(kernel.function.parameters, args, strict=True):
             packing.add(parameter.type, value, parameter.name)
         places = [(p.type, r["offset"]) for p, r in zip(kernel.function.parameters, row["parameters"], strict=True)]
-        for header, blocks in geometry.plan(dim, kernel.ndim, block_dim):
+        for header, grid, block in blocks.plan(dim, kernel.ndim, block_dim, row.get("whole_blocks", False)):
             rest = struct.pack("<" + pack.fields_format(places, len(header), row["size"]), *packing.values)
-            run(header + rest, blocks, block_dim)
+            sizes = (ctypes.c_uint * 6)(*grid, *block)
+            assert run(header + rest, sizes) == 0, "some threads wait for ever"
 
 
 def _runner(entry: str, parameters: str, row: dict[str, Any]) -> str:
-    """A loop over blocks and threads, with the parameter block laid out as the manifest says."""
+    """A loop over blocks, with the parameter block laid out as the manifest says; `host_blocks` runs the threads."""
     types = [part.rpartition(" ")[0].removeprefix("const ") for part in parameters.split(", ")]
     members = "".join(f"    {type} p{i};\n" for i, type in enumerate(types))
     checks = "".join(
@@ -100,19 +104,32 @@ def _runner(entry: str, parameters: str, row: dict[str, Any]) -> str:
         for i, (type, p) in enumerate(zip(types[1:], row["parameters"], strict=True), start=1)
     )
     values = ", ".join(f"block.p{i}" for i in range(len(types)))
+    call = f"try {{ {entry}({values}); }} catch (const ::host_assert &) {{}}"
+    one = f"[](const void *data) {{ const auto &block = *(const block_{entry} *)data; {call} }}"
     return f"""\
 struct block_{entry} {{
 {members}}};
-{checks}extern "C" void run_{entry}(const char *data, unsigned int blocks, unsigned int threads) {{
+{checks}extern "C" int run_{entry}(const char *data, const unsigned int *sizes) {{
     block_{entry} block;
     ::memcpy(&block, data, {row["size"]});
-    ::blockDim.x = threads;
-    for (::blockIdx.x = 0; ::blockIdx.x < blocks; ++::blockIdx.x)
-        for (::threadIdx.x = 0; ::threadIdx.x < threads; ++::threadIdx.x)
-            try {{ {entry}({values}); }} catch (const host_assert &) {{}}
+    ::gridDim = {{sizes[0], sizes[1], sizes[2]}};
+    ::blockDim = {{sizes[3], sizes[4], sizes[5]}};
+    for (::blockIdx.z = 0; ::blockIdx.z < ::gridDim.z; ++::blockIdx.z)
+    for (::blockIdx.y = 0; ::blockIdx.y < ::gridDim.y; ++::blockIdx.y)
+    for (::blockIdx.x = 0; ::blockIdx.x < ::gridDim.x; ++::blockIdx.x) {{
+        {_threads(row, one, call)}
+    }}
     ::fflush(stdout);
+    return 0;
 }}
 """
+
+
+def _threads(row: dict[str, Any], one: str, call: str) -> str:
+    """The threads of a block: fibers where they may wait for one another, else a loop."""
+    if row.get("whole_blocks"):
+        return f"if (!::host_blocks::run({one}, &block)) return 1;"
+    return f"for (::threadIdx.x = 0; ::threadIdx.x < ::blockDim.x; ++::threadIdx.x) {call}"
 
 
 def _compile(source: str, folder: Path) -> ctypes.CDLL:

@@ -25,6 +25,14 @@ APART = {
     "expect_near": "a: kb.array(dtype=float), v: kb.vec2d|"
     "kb.expect_near(a[0], a[1]); kb.expect_near(v, v, 1e-9); kb.expect_near(a[0], a[1], tolerance=0.1)",
     "expect_neq": "a: kb.array(dtype=int), v: kb.vec2|kb.expect_neq(a[0], a[1]); kb.expect_neq(v, v)",
+    "block_dim": "a: kb.array(dtype=int)|a[0] = kb.block_dim() + kb.block_dim().x",
+    "block_idx": "a: kb.array(dtype=int)|a[0] = kb.block_idx() + kb.block_idx().y",
+    "grid_dim": "a: kb.array(dtype=int)|a[0] = kb.grid_dim() + kb.grid_dim().z",
+    "lane_id": "a: kb.array(dtype=int)|a[0] = kb.lane_id()",
+    "shared_array": "a: kb.array(dtype=int)|s = kb.shared_array((4, 5), kb.vec2); a[0] = s.shape[1]",
+    "syncthreads": "a: kb.array(dtype=int)|a[0] = 1; kb.syncthreads()",
+    "syncwarp": "a: kb.array(dtype=int)|a[0] = 1; kb.syncwarp(); kb.syncwarp(0xff)",
+    "thread_idx": "a: kb.array(dtype=int)|a[0] = kb.thread_idx() + kb.thread_idx().x",
     "identity": "m: kb.array(dtype=kb.mat33d)|m[0] = kb.identity(3, kb.float64)",
     "matrix": "m: kb.array(dtype=kb.mat22d), x: kb.float64|"
     "m[0] = kb.matrix(x, x, x, x, shape=(2, 2)); m[1] = kb.matrix(shape=(2, 2), dtype=kb.float64)",

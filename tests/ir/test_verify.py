@@ -19,6 +19,7 @@ from kbuild.ir.types import (
     VOID,
     Array,
     Matrix,
+    Shared,
     Struct,
     Tuple,
     Type,
@@ -64,10 +65,13 @@ STORES = nodes.Function(
     (Assign(Index(A, (number(0),), FLOAT32), Const(1.0, FLOAT32)), Return(Const(1.0, FLOAT32))),
 )
 PAIR = Tuple((FLOAT32, INT32))
+TILE = Read(Symbol("tile", Shared(FLOAT32, (16, 17))), Shared(FLOAT32, (16, 17)))
+WAITS = nodes.Function("waits", "m", (), FLOAT32, (nodes.Barrier(None), Return(Const(1.0, FLOAT32))))
 
 
 def kernel(*body: Stmt, result: Type = VOID, ndim: int = 1) -> nodes.Kernel:
-    return nodes.Kernel("m:k", nodes.Function("k", "m", tuple(SYMBOLS.values()), result, body), ndim)
+    function = nodes.Function("k", "m", tuple(SYMBOLS.values()), result, body, shared=(TILE.symbol,))
+    return nodes.Kernel("m:k", function, ndim)
 
 
 def assigned(value: Expr) -> Stmt:
@@ -93,6 +97,13 @@ LEGAL: dict[str, Stmt] = {
     "kept": assigned(Intrinsic("atomic_add", (ELEMENT, X), FLOAT32)),
     "call": assigned(Call(STORES, (A,), FLOAT32)),
     "loop": nodes.For(Symbol("i", INT32), number(0), N, number(1), (nodes.Break(),)),
+    "barrier": nodes.Barrier(None),
+    "barrier of a warp": nodes.Barrier(U),
+    "position": assigned(nodes.Position("thread_idx", 2, INT32)),
+    "lane": assigned(nodes.Position("lane_id", None, INT32)),
+    "shared element": Assign(Index(TILE, (N, N), FLOAT32), X),
+    "shared row": Assign(Index(nodes.View(TILE, (N,), Shared(FLOAT32, (17,))), (N,), FLOAT32), X),
+    "another name": Assign(Read(Symbol("alias", TILE.type), TILE.type), TILE),
 }
 
 
@@ -132,6 +143,15 @@ ILLEGAL: dict[str, tuple[Stmt, str]] = {
         assigned(add(X, Call(STORES, (A,), FLOAT32), FLOAT32)),
         "effect inside",
     ),
+    "call with a barrier inside an expression": (assigned(add(X, Call(WAITS, (), FLOAT32), FLOAT32)), "effect inside"),
+    "mask of another type": (nodes.Barrier(N), "mask is no uint32"),
+    "unknown position": (assigned(nodes.Position("warp_idx", None, INT32)), "position"),
+    "position along a fourth axis": (assigned(nodes.Position("block_idx", 3, INT32)), "position"),
+    "lane along an axis": (assigned(nodes.Position("lane_id", 0, INT32)), "position"),
+    "position of another type": (assigned(nodes.Position("block_idx", 0, UINT32)), "position"),
+    "shared array assigned": (Assign(TILE, TILE), "assigns an array in shared memory"),
+    "row of another shape": (assigned(nodes.View(TILE, (N,), Shared(FLOAT32, (16,)))), "view"),
+    "row in another memory": (assigned(nodes.View(TILE, (N,), Array(FLOAT32, 1))), "view"),
     "returned effect": (Return(Call(STORES, (A,), FLOAT32)), "returns float32"),
     "condition of an if": (nodes.If(N, (), ()), "condition is not bool"),
     "condition of a while": (nodes.While(X, ()), "condition is not bool"),
@@ -242,3 +262,11 @@ def test_the_place_is_named() -> None:
     node = nodes.Break(Span("kernels.py", 12, 5))
     with pytest.raises(InternalError, match=r"illegal IR at kernels\.py:12:5: jump outside a loop"):
         verify(kernel(node), has_effects)
+
+
+def test_shared_memory_is_declared_with_its_type_and_never_given_by_a_launch() -> None:
+    wrong = nodes.Function("k", "m", (), VOID, (), shared=(SYMBOLS["a"],))
+    with pytest.raises(InternalError, match=r"k: a in shared memory is array1\[float32\]"):
+        verify(nodes.Kernel("m:k", wrong, 1), has_effects)
+    with pytest.raises(InternalError, match="a launch cannot give an array in shared memory"):
+        verify(nodes.Kernel("m:k", nodes.Function("k", "m", (TILE.symbol,), VOID, ()), 1), has_effects)

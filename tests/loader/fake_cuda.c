@@ -7,7 +7,7 @@
 #include "fake_books.h"
 
 typedef struct { unsigned grid[3], block[3], shared; u64 stream; void *attributes; unsigned count; } Config;
-typedef struct { unsigned grid, block; u64 stream; Function *function; int size; unsigned char bytes[4096]; } Record;
+typedef struct { unsigned grid, block; u64 stream; Function *function; int size; unsigned char bytes[4096]; unsigned sizes[6]; } Record;
 
 enum { MAX_RECORDS = 200000 };
 static int delay, keep_records = 1, record_count;
@@ -275,9 +275,11 @@ static int launch(const char *call, const Config *config, u64 handle, void **par
     pthread_mutex_unlock(&lock);
     if (!function) return breach(INVALID_HANDLE, "%s: no function 0x%lx", call, (unsigned long)handle);
     if (current() != (u64)(CONTEXT + function->device) || !is_stream(config->stream)) return INVALID_HANDLE;
-    if (config->grid[1] != 1 || config->grid[2] != 1 || config->block[1] != 1 || config->block[2] != 1 || config->shared
-        || config->attributes || config->count || !config->grid[0] || config->grid[0] > 0x7FFFFFFF || !config->block[0]
-        || config->block[0] > 1024)
+    const unsigned limits[6] = {0x7FFFFFFF, 65535, 65535, 1024, 1024, 64};
+    unsigned sizes[6], wrong = config->shared || config->attributes || config->count;
+    memcpy(sizes, config->grid, sizeof sizes); /* grid, then block */
+    for (int i = 0; i < 6; i++) wrong |= !sizes[i] || sizes[i] > limits[i];
+    if (wrong || sizes[3] * sizes[4] * sizes[5] > 1024)
         return breach(INVALID_VALUE, "%s: a configuration that cannot be", call);
     if (delay) usleep(delay);
     pthread_mutex_lock(&lock);
@@ -287,6 +289,7 @@ static int launch(const char *call, const Config *config, u64 handle, void **par
     Record *record = &records[number];
     memset(record->bytes, 0xEE, sizeof record->bytes);
     record->grid = config->grid[0]; record->block = config->block[0];
+    memcpy(record->sizes, sizes, sizeof sizes);
     record->stream = config->stream; record->function = function; record->size = 0;
     for (int i = 0; i < function->count; i++) {
         if (!params[i]) return breach(INVALID_VALUE, "%s: parameter %d is null", call, i);

@@ -13,6 +13,7 @@ import pytest
 
 import kbuild as kb
 from kbuild import config, pipeline
+from kbuild.cli.main import main as command
 from kbuild.errors import Report
 from kbuild.ir.contract import contract
 from kbuild.ir.types import FLOAT32, INT32, SCALARS, Array, Struct, Vector
@@ -61,6 +62,20 @@ def wave(out: kb.array(dtype=float)):
 def shift(data: kb.array(dtype=int)):
     i = kb.tid()
     data[i] = data[i + 1]
+
+@kb.kernel(block_dim=64)
+def turn(data: kb.array(dtype=int)):
+    tile = kb.shared_array(64, int)
+    i = kb.tid()
+    t = kb.thread_idx()
+    tile[t] = data[i] + kb.block_idx()
+    kb.syncthreads()
+    data[i] = tile[63 - t] + kb.block_dim()
+
+@kb.kernel(block_dim=96)
+def odd(data: kb.array2d(dtype=int)):
+    i, j = kb.tid()
+    data[i, j] = kb.thread_idx()
 """
 
 
@@ -88,6 +103,7 @@ class StandIn(Device):
         super().__init__("stand-in", 9, 0, (13, 0))
         self.expected = fieldtest.expectations(bundle)
         self.arrays: dict[int, bytearray] = {}
+        self.launches: dict[str, Any] = {}
         self.samples: dict[str, selftest.Sample] = {}
         self.spoil = lambda name, data: None
         self.error: Exception | None = None
@@ -96,7 +112,7 @@ class StandIn(Device):
         monkeypatch.setattr(fieldtest, "_upload", self.upload)
         monkeypatch.setattr(type(self), "version", (13, 0), raising=False)
         for name in bundle.kernels:
-            monkeypatch.setattr(bundle[name], "launch", lambda *_, name=name, **__: self.launch(name))
+            monkeypatch.setattr(bundle[name], "launch", self.launcher(name))
 
     def __str__(self) -> str:
         return "cuda:0"
@@ -106,6 +122,13 @@ class StandIn(Device):
         self.arrays[id(sample)] = data
         self.last = sample
         return type("Held", (), {"tobytes": lambda held: data})()
+
+    def launcher(self, name: str) -> Any:
+        def launch(dim: Any, args: Any, *, device: Any, block_dim: Any) -> None:
+            self.launches[name] = dim, block_dim
+            self.launch(name)
+
+        return launch
 
     def launch(self, name: str) -> None:
         if self.error is not None:
@@ -126,6 +149,31 @@ def test_the_build_computes_what_kernels_do(bundle: Bundle) -> None:
     assert found["tested.kernels:wave"]["approximate"] is True
     reason = found["tested.kernels:shift"]["skipped"]
     assert reason.startswith("with generated inputs: threads 0 and 1 on one element: read and write")
+    turned = found["tested.kernels:turn"]
+    assert (turned["dim"], turned["block_dim"], turned["approximate"]) == ([128], 64, False)
+    before = selftest.generate(bundle["tested.kernels:turn"].parameters, turned["trial"])["data"].data
+    after = [before[64 * (i // 64) + 63 - i % 64] + i // 64 + 64 for i in range(128)]
+    changes = turned["changes"]["data"]
+    assert changes["indices"] == list(range(128))
+    assert changes["data"] == b"".join(value.to_bytes(4, "little") for value in after).hex()
+    assert found["tested.kernels:odd"] == {"skipped": "256 threads are launched, and they make no whole blocks of 96"}
+
+
+def test_kernels_in_whole_blocks_are_marked(bundle_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = format.parse(bundle_path.read_bytes()).manifest["kernels"]
+    marked = [row["name"] for row in rows if row.get("whole_blocks")]
+    assert marked == ["tested.kernels:odd", "tested.kernels:turn"]
+    assert command(["inspect", str(bundle_path)]) == 0
+    said = capsys.readouterr().out
+    assert "tested.kernels:turn: tid() of 1, 64 threads a block, whole blocks only" in said
+    assert said.count("whole blocks only") == 2
+
+
+def test_kernels_are_launched_as_the_build_ran_them(bundle: Bundle, monkeypatch: pytest.MonkeyPatch) -> None:
+    gpu = StandIn(monkeypatch, bundle)
+    fieldtest.report(bundle)
+    assert gpu.launches["tested.kernels:turn"] == ((128,), 64)
+    assert gpu.launches["tested.kernels:wave"] == ((64,), 256)
 
 
 def test_a_right_gpu(bundle: Bundle, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -133,7 +181,9 @@ def test_a_right_gpu(bundle: Bundle, monkeypatch: pytest.MonkeyPatch) -> None:
     answer = fieldtest.report(bundle)
     assert verdicts(answer) == {
         "tested.kernels:move": "ok",
+        "tested.kernels:odd": "skipped",
         "tested.kernels:shift": "skipped",
+        "tested.kernels:turn": "ok",
         "tested.kernels:wave": "ok",
     }
     assert fieldtest.is_right(answer)
@@ -177,7 +227,7 @@ def test_a_lost_context_ends_the_test(bundle: Bundle, monkeypatch: pytest.Monkey
     gpu = StandIn(monkeypatch, bundle)
     gpu.error = kb.DriverError("cuLaunchKernel failed", "cuLaunchKernel", 700, "CUDA_ERROR_ILLEGAL_ADDRESS")
     rows = fieldtest.report(bundle)["devices"][0]["kernels"]
-    assert [row["verdict"] for row in rows] == ["failed"] * 3
+    assert [row["verdict"] for row in rows] == ["failed"] * 5
     assert "not run" in rows[1]["reason"]
 
 
@@ -225,7 +275,9 @@ def nested(holders: kb.array(dtype=Holder)):
 def test_arrays_in_arrays_are_not_generated() -> None:
     lowered = lower_kernel(nested, True, Report())
     assert lowered is not None
-    assert expectations(contract(lowered)) == {"skipped": "arrays inside the elements of an array are not generated"}
+    assert expectations(contract(lowered), 256) == {
+        "skipped": "arrays inside the elements of an array are not generated"
+    }
 
 
 DIGEST_OF_INPUTS = """

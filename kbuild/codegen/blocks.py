@@ -1,0 +1,79 @@
+"""Blocks in CUDA C: arrays in shared memory, and where a thread stands in the grid."""
+
+from __future__ import annotations
+
+from kbuild.codegen.helpers import INLINE
+
+_OVER_ALL_AXES = {
+    "thread_idx": "threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z)",
+    "block_idx": "blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z)",
+    "block_dim": "blockDim.x * blockDim.y * blockDim.z",
+    "grid_dim": "gridDim.x * gridDim.y * gridDim.z",
+    # Warps are made of threads by their number in the block.
+    "lane_id": "(threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z)) & 31",
+}
+_ALONG = {"thread_idx": "threadIdx", "block_idx": "blockIdx", "block_dim": "blockDim", "grid_dim": "gridDim"}
+
+
+def position(what: str) -> str:
+    """`kb_thread_idx()` and its kin: over all axes, x fastest."""
+    return f"{INLINE} int kb_{what}() {{ return (int)({_OVER_ALL_AXES[what]}); }}\n"
+
+
+def along(what: str, axis: int) -> str:
+    """The position along one axis."""
+    return f"(int){_ALONG[what]}.{'xyz'[axis]}"
+
+
+def prologue(ndim: int, is_whole: bool) -> list[str]:
+    """Lines that find `kb_linear`, the thread's number in the launch.
+
+    Threads past the end leave, but in a kernel that runs in whole blocks nobody may: there are none past the end.
+    """
+    if not is_whole:
+        number = "blockIdx.x * blockDim.x + threadIdx.x"
+        leave = ["    if (kb_linear >= kb_launch.count) return;"]
+    else:
+        # Only a launch along x has several coordinates (`loader.blocks`).
+        along_x = "blockIdx.x * blockDim.x + threadIdx.x"
+        number = "(unsigned int)(kb_block_idx() * kb_block_dim() + kb_thread_idx())" if ndim == 1 else along_x
+        leave = []
+    return [f"    const unsigned int kb_linear = {number};", *leave]
+
+
+def array(ndim: int) -> str:
+    """An array in shared memory: its extents are part of the type, so that indices need no descriptor."""
+    indices = ", ".join(f"int i{axis}" for axis in range(ndim))
+    return f"""\
+template <class T, {_extents(ndim)}> struct kb_shared{ndim} {{
+    T *data;
+    __device__ __forceinline__ T &operator()({indices}) const {{ return data[{_offset(ndim, ndim)}]; }}
+}};
+"""
+
+
+def array_name(element: str, shape: tuple[int, ...]) -> str:
+    """`kb_shared2<float, 16, 17>`."""
+    return f"kb_shared{len(shape)}<{element}, {', '.join(map(str, shape))}>"
+
+
+def view(ndim: int, count: int) -> str:
+    """`kb_view(array, i, …)`: the array at `count` leading indices."""
+    names = [f"N{axis}" for axis in range(ndim)]
+    left = f"kb_shared{ndim - count}<T, {', '.join(names[count:])}>"
+    indices = ", ".join(f"int i{axis}" for axis in range(count))
+    parameters = f"kb_shared{ndim}<T, {', '.join(names)}> a, {indices}"
+    head = f"template <class T, {_extents(ndim)}> {INLINE} {left} kb_view({parameters})"
+    return f"{head} {{ return {left}{{a.data + {_offset(ndim, count)}}}; }}\n"
+
+
+def _extents(ndim: int) -> str:
+    return ", ".join(f"int N{axis}" for axis in range(ndim))
+
+
+def _offset(ndim: int, count: int) -> str:
+    """Elements before the one at the first `count` of `ndim` indices."""
+    text = "i0"
+    for axis in range(1, ndim):
+        text = f"({text}) * N{axis}" + (f" + i{axis}" if axis < count else "")
+    return text

@@ -1,0 +1,44 @@
+"""Which kernels run in whole blocks, and how much memory their blocks share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kbuild.ir import nodes
+from kbuild.ir.nodes import Function, Kernel, Symbol
+from kbuild.ir.traverse import callees, walk
+from kbuild.ir.types import Shared
+from kbuild.loader.abi import align_up
+
+# Where a thread stands in the grid is a matter of blocks; the size of a block and the lane are not.
+_OF_THE_GRID = frozenset({"thread_idx", "block_idx", "grid_dim"})
+
+
+def in_whole_blocks(kernel: Kernel) -> bool:
+    """Every block of a launch must be full: its threads wait for one another, share memory, or ask for their place."""
+    return any(_asks_for_blocks(function) for function in [*callees(kernel.function), kernel.function])
+
+
+def _asks_for_blocks(function: Function) -> bool:
+    if function.shared:
+        return True
+    return any(
+        isinstance(node, nodes.Barrier) or (isinstance(node, nodes.Position) and node.what in _OF_THE_GRID)
+        for node in walk(function.body)
+    )
+
+
+def shared_arrays(function: Function) -> Iterator[tuple[Function, Symbol, Shared]]:
+    """The arrays in shared memory of a function and of all that it calls."""
+    for one in [*callees(function), function]:
+        for symbol in one.shared:
+            assert isinstance(symbol.type, Shared)
+            yield one, symbol, symbol.type
+
+
+def shared_bytes(function: Function) -> int:
+    """Shared memory that a block takes, each array behind the one before it."""
+    end = 0
+    for _, _, type in shared_arrays(function):
+        end = align_up(end, type.element.align) + type.bytes
+    return end

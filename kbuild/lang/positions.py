@@ -1,0 +1,20 @@
+"""`kb.thread_idx().x`: where a thread stands, along one axis of the grid."""
+
+from __future__ import annotations
+
+import ast
+
+from kbuild.ir import nodes
+from kbuild.ir.types import INT32
+from kbuild.lang.context import Context
+
+_AXES = ("x", "y", "z")
+
+
+def along(ctx: Context, position: nodes.Position, node: ast.Attribute) -> nodes.Position:
+    """`kb.thread_idx().x`: the position along one axis."""
+    if position.axis is not None or position.what == "lane_id" or node.attr not in _AXES:
+        what = f"kb.{position.what}()" + ("" if position.axis is None else f".{_AXES[position.axis]}")
+        help = None if position.what == "lane_id" or position.axis is not None else "its parts are .x, .y and .z"
+        ctx.refuse("KB142", f"{what} has no attribute {node.attr!r}", node, help)
+    return nodes.Position(position.what, _AXES.index(node.attr), INT32, ctx.span(node))

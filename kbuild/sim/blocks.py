@@ -1,0 +1,214 @@
+"""Threads of a block in step: each runs until it waits at a barrier, or ends; then those go on that a barrier lets go.
+
+    run_in_step([Run(thread, machine.call(…)), …], switch)
+
+What a thread did before a barrier is seen by those that passed it together. Each thread keeps a clock for that: how far
+it has seen each of the others (Lamport's order of events, as vector clocks keep it: Fidge and Mattern, 1988).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from kbuild.ir import nodes
+from kbuild.sim.values import Fault
+
+WARP = 32
+Triple: TypeAlias = tuple[int, int, int]
+
+
+class Divergence(Fault):
+    """A barrier that not all threads reach."""
+
+
+@dataclass(frozen=True)
+class Launch:
+    """Blocks of the grid and threads of a block along x, y, z; `dim` splits a thread's number into coordinates."""
+
+    grid: Triple
+    block: Triple
+    dim: tuple[int, ...]
+
+    @property
+    def count(self) -> int:
+        """Threads that run: those past the end of `dim` do not."""
+        return math.prod(self.dim)
+
+    def threads(self, number: int) -> Iterator[Thread]:
+        """The threads of a block."""
+        size = math.prod(self.block)
+        for index in range(min(size, self.count - number * size)):
+            linear = number * size + index
+            yield Thread(linear, unravel(linear, self.dim), number, index)
+
+
+def over(dim: tuple[int, ...], block: int) -> Launch:
+    """Enough blocks of this size along x for a `dim`."""
+    return Launch((-(-math.prod(dim) // block), 1, 1), (block, 1, 1), dim)
+
+
+def unravel(number: int, extents: Sequence[int]) -> tuple[int, ...]:
+    """Coordinates of a row-major number."""
+    found = []
+    for extent in reversed(extents):
+        number, rest = divmod(number, extent)
+        found.append(rest)
+    return tuple(reversed(found))
+
+
+@dataclass(eq=False)
+class Thread:
+    """One thread: its number in the launch, its coordinates, its block, its number there, and what it has seen."""
+
+    number: int
+    coordinates: tuple[int, ...]
+    block: int
+    index: int
+    time: int = 1
+    seen: dict[int, int] = field(default_factory=dict)
+
+    def stamp(self) -> Stamp:
+        """This moment."""
+        return self.number, self.block, self.index, self.time
+
+    def sees(self, stamp: Stamp) -> bool:
+        """What happened at that moment came before, for sure."""
+        number, block, index, time = stamp
+        return number == self.number or (block == self.block and self.seen.get(index, 0) >= time)
+
+
+Stamp: TypeAlias = tuple[int, int, int, int]
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """A thread waits: at which barrier, and for which lanes of its warp (None: for the whole block)."""
+
+    barrier: nodes.Barrier
+    mask: int | None
+
+
+Steps: TypeAlias = Generator[Waiting, None, Any]
+
+
+@dataclass(eq=False)
+class Run:
+    """A thread on its way."""
+
+    thread: Thread
+    steps: Steps
+    waiting: Waiting | None = None
+    has_ended: bool = False
+
+
+def to_end(steps: Steps) -> Any:
+    """The result of steps in which nothing waits."""
+    try:
+        next(steps)
+    except StopIteration as end:
+        return end.value
+    raise AssertionError("a barrier inside an expression")
+
+
+def run_in_step(runs: Sequence[Run], switch: Callable[[Thread], None]) -> None:
+    """Runs the threads of a block to their ends; `switch` is told who runs. Raises Fault."""
+    ready = list(runs)
+    while ready:
+        for run in ready:
+            switch(run.thread)
+            try:
+                run.waiting = next(run.steps)
+            except StopIteration:
+                run.waiting, run.has_ended = None, True
+        for group in list(_released(runs)):
+            _meet(group)
+        ready = [run for run in runs if run.waiting is None and not run.has_ended]
+    stuck = [run for run in runs if run.waiting is not None]
+    if stuck:
+        raise _divergence(stuck[0], runs)
+
+
+def _released(runs: Sequence[Run]) -> Iterator[list[Run]]:
+    """Groups whose members all wait at one barrier, with nobody missing."""
+    parties: dict[tuple[Any, ...], list[Run]] = {}
+    for run in runs:
+        if run.waiting is not None:
+            warp = None if run.waiting.mask is None else run.thread.index // WARP
+            parties.setdefault((warp, run.waiting.mask, id(run.waiting.barrier)), []).append(run)
+    for (warp, mask, _), party in parties.items():
+        if warp is None:
+            is_complete = len(party) == len(runs)
+        else:
+            lanes = runs[warp * WARP : (warp + 1) * WARP]
+            named = [one for one in lanes if mask >> (one.thread.index % WARP) & 1]
+            is_complete = all(one.has_ended or one in party for one in named)
+        if is_complete:
+            yield party
+
+
+def _meet(group: Sequence[Run]) -> None:
+    """All that any of them did or saw is seen by each from now on."""
+    seen: dict[int, int] = {}
+    for clock in {id(run.thread.seen): run.thread.seen for run in group}.values():
+        for index, time in clock.items():
+            seen[index] = max(time, seen.get(index, 0))
+    for run in group:
+        seen[run.thread.index] = run.thread.time
+    for run in group:
+        run.thread.seen = seen
+        run.thread.time += 1
+        run.waiting = None
+
+
+def _divergence(stuck: Run, runs: Sequence[Run]) -> Divergence:
+    assert stuck.waiting is not None
+    waits, mask = stuck.waiting.barrier, stuck.waiting.mask
+    awaited = [
+        run
+        for run in runs
+        if run.waiting is None or run.waiting.barrier is not waits or run.waiting.mask != mask
+        if mask is None or (run.thread.index // WARP == stuck.thread.index // WARP)
+        if mask is None or mask >> (run.thread.index % WARP) & 1
+    ]
+    other = awaited[0]
+    does = "has ended" if other.has_ended else f"waits at another barrier, {_place(other)}"
+    what = "the block" if mask is None else f"the lanes 0x{mask:x}"
+    fault = Divergence(f"a barrier that not all threads of {what} reach: thread {other.thread.coordinates} {does}")
+    fault.span, fault.thread = waits.span, stuck.thread.coordinates
+    return fault
+
+
+def _place(run: Run) -> str:
+    span = run.waiting.barrier.span if run.waiting is not None else None
+    return f"line {span.line}" if span is not None else "elsewhere"
+
+
+def numbered(what: str, thread: Thread, launch: Launch) -> int:
+    """A position over all axes."""
+    match what:
+        case "thread_idx":
+            return thread.index
+        case "block_idx":
+            return thread.block
+        case "block_dim":
+            return math.prod(launch.block)
+        case "grid_dim":
+            return math.prod(launch.grid)
+    assert what == "lane_id"
+    return thread.index % WARP
+
+
+def along(what: str, axis: int, thread: Thread, launch: Launch) -> int:
+    """A position along x, y or z; x is fastest."""
+    match what:
+        case "thread_idx":
+            return unravel(thread.index, launch.block[::-1])[2 - axis]
+        case "block_idx":
+            return unravel(thread.block, launch.grid[::-1])[2 - axis]
+        case "block_dim":
+            return launch.block[axis]
+    assert what == "grid_dim"
+    return launch.grid[axis]

@@ -1,0 +1,41 @@
+"""The kernels of docs/blocks.md compute what the page says, and its table is complete."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+
+from kbuild.loader.blocks import Grid
+from kbuild.sim.blocks import over
+from kbuild.sim.threads import run_launch
+from kbuild.sim.values import Memory
+from tests.helpers import kernels
+from tests.helpers.host_gpu import HostModule, device
+
+PAGE = (Path(__file__).parents[2] / "docs" / "blocks.md").read_text(encoding="utf-8")
+TEXT = "\n\n".join(re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)).replace("import kbuild as kb\n", "")
+
+
+def test_the_kernels_of_the_page(tmp_path: Path) -> None:
+    lowered = {kernel.function.name: kernel for kernel in kernels.lower_text(tmp_path, TEXT)}
+    assert set(lowered) == {"sums", "transpose"}
+    module = HostModule(list(lowered.values()), tmp_path)
+    data, out = np.arange(1024, dtype=np.float32), np.zeros(4, np.float32)
+    module.launch(lowered["sums"].name, 1024, [device(data), device(out)], 256)
+    assert out.tolist() == data.reshape(4, 256).sum(axis=1).tolist()
+    types = [parameter.type.element for parameter in lowered["sums"].function.parameters]  # type: ignore[attr-defined]
+    memories = [Memory(types[0], (1024,), data.tolist()), Memory(types[1], (4,), [0.0] * 4)]
+    run_launch(lowered["sums"], over((1024,), 256), memories)
+    assert memories[1].data == out.tolist()
+    a = np.arange(50 * 20, dtype=np.float32).reshape(50, 20)
+    turned = np.zeros((20, 50), np.float32)
+    module.launch(lowered["transpose"].name, Grid((20 // 16 + 1, 50 // 16 + 1), (16, 16)), [device(a), device(turned)])
+    assert (turned == a.T).all()
+
+
+def test_every_function_is_on_the_page() -> None:
+    from kbuild.lang.blocks import NAMES
+
+    assert sorted(name for name in NAMES if f"`kb.{name}(" not in PAGE and f" kb.{name}(" not in PAGE) == []

@@ -1,0 +1,93 @@
+// Blocks on the host: the threads of one are fibers, which run in order and stop at barriers.
+#include <ucontext.h>
+
+#include <memory>
+#include <vector>
+
+#define __shared__ static
+
+namespace host_blocks {
+
+struct Fiber {
+    ucontext_t context;
+    std::unique_ptr<char[]> stack;
+    host_index thread;
+    unsigned int index;
+    bool ended, waits;
+    unsigned long long lanes;  // of its warp that it waits for; all ones: the block
+};
+
+const unsigned long long BLOCK = ~0ull;
+const size_t STACK = 128 * 1024;
+
+static std::vector<Fiber> fibers;
+static Fiber *current;
+static ucontext_t scheduler;
+static void (*body)(const void *);
+static const void *argument;
+
+static void start() {
+    body(argument);
+    current->ended = true;
+}
+
+static void wait(unsigned long long lanes) {
+    current->waits = true;
+    current->lanes = lanes;
+    swapcontext(&current->context, &scheduler);
+}
+
+static bool is_complete(const Fiber &one) {
+    for (const Fiber &other : fibers) {
+        if (one.lanes == BLOCK) {
+            if (other.ended || !other.waits || other.lanes != BLOCK) return false;
+        } else if (other.index / 32 == one.index / 32 && (one.lanes >> (other.index % 32) & 1) && !other.ended) {
+            if (!other.waits || other.lanes != one.lanes) return false;
+        }
+    }
+    return true;
+}
+
+// Whether every thread came to its end.
+static bool run(void (*what)(const void *), const void *with) {
+    body = what;
+    argument = with;
+    unsigned int count = blockDim.x * blockDim.y * blockDim.z;
+    fibers.clear();
+    fibers.resize(count);
+    for (unsigned int i = 0; i < count; ++i) {
+        Fiber &f = fibers[i];
+        f.index = i;
+        f.thread = {i % blockDim.x, i / blockDim.x % blockDim.y, i / blockDim.x / blockDim.y};
+        f.ended = f.waits = false;
+        f.stack.reset(new char[STACK]);
+        getcontext(&f.context);
+        f.context.uc_stack.ss_sp = f.stack.get();
+        f.context.uc_stack.ss_size = STACK;
+        f.context.uc_link = &scheduler;
+        makecontext(&f.context, start, 0);
+    }
+    for (bool moved = true; moved;) {
+        moved = false;
+        for (Fiber &f : fibers) {
+            if (f.ended || f.waits) continue;
+            moved = true;
+            current = &f;
+            threadIdx = f.thread;
+            swapcontext(&scheduler, &f.context);
+        }
+        std::vector<Fiber *> released;
+        for (Fiber &f : fibers)
+            if (f.waits && is_complete(f)) released.push_back(&f);
+        for (Fiber *f : released) f->waits = false;
+        moved = moved || !released.empty();
+    }
+    for (const Fiber &f : fibers)
+        if (!f.ended) return false;
+    return true;
+}
+
+}  // namespace host_blocks
+
+static inline void __syncthreads() { host_blocks::wait(host_blocks::BLOCK); }
+static inline void __syncwarp(unsigned int mask) { host_blocks::wait(mask); }
