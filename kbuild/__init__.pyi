@@ -66,6 +66,13 @@ class Kernel(Function[..., None]):
     ) -> None:
         """Launches over `dim` threads; `args` in the order of the parameters. See `kb.launch`."""
 
+class _Position(int):
+    """A number over all axes, and along each."""
+
+    x: int
+    y: int
+    z: int
+
 @_overload
 def kernel(function: Callable[..., None]) -> Kernel:
     """Declares a kernel: `@kernel` or `@kernel(fmad=False)`."""
@@ -1001,13 +1008,13 @@ class spatial_matrixd(_Mat[spatial_vectord, float]):
 def tid() -> Any:
     """The thread's position in the launch: `i = kb.tid()`, or as many numbers as `dim` has: `i, j = kb.tid()`."""
 
-def block_dim() -> Any:
+def block_dim() -> _Position:
     """How many threads a block has; `.x`, `.y`, `.z` along one axis."""
 
-def block_idx() -> Any:
+def block_idx() -> _Position:
     """The block's number in the grid; `.x`, `.y`, `.z` along one axis."""
 
-def grid_dim() -> Any:
+def grid_dim() -> _Position:
     """How many blocks the grid has; `.x`, `.y`, `.z` along one axis."""
 
 def lane_id() -> int:
@@ -1019,10 +1026,10 @@ def shared_array(shape: Any, dtype: Any) -> Any:
 def syncthreads() -> None:
     """Waits until every thread of the block is here."""
 
-def syncwarp(mask: Any = 0xffffffff) -> None:
+def syncwarp(mask: int = 4294967295) -> None:
     """Waits until every thread of the warp that the mask names is here."""
 
-def thread_idx() -> Any:
+def thread_idx() -> _Position:
     """The thread's number in its block; `kb.thread_idx().x` along one axis."""
 
 def static(expression: _T) -> _T:

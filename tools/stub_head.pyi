@@ -66,6 +66,13 @@ class Kernel(Function[..., None]):
     ) -> None:
         """Launches over `dim` threads; `args` in the order of the parameters. See `kb.launch`."""
 
+class _Position(int):
+    """A number over all axes, and along each."""
+
+    x: int
+    y: int
+    z: int
+
 @_overload
 def kernel(function: Callable[..., None]) -> Kernel:
     """Declares a kernel: `@kernel` or `@kernel(fmad=False)`."""

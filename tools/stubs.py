@@ -25,6 +25,7 @@ ROOT = Path(__file__).parents[1]
 HEAD = Path(__file__).with_name("stub_head.pyi")
 STUB = ROOT / "kbuild" / "__init__.pyi"
 
+POSITIONS = ("thread_idx", "block_idx", "block_dim", "grid_dim")  # numbers that have .x, .y and .z
 FLOATS = ("", "h", "d")  # suffixes of float32, float16, float64
 # Classes of a fixed shape, without their suffix.
 FIXED = {"Quat": "quat", "Transform": "transform", "Vec6": "spatial_vector", "Mat66": "spatial_matrix"}
@@ -134,8 +135,10 @@ def _function(entry: Entry) -> Iterable[str]:
 
 def _heads(entry: Entry, signature: Described) -> list[str]:
     """`(a: vec3, b: float = ...) -> vec3`, for every element type that needs one of its own."""
-    if entry.name in ("tid", "thread_idx", "block_idx", "block_dim", "grid_dim"):
-        return ["() -> Any"]  # one number, or as many as are unpacked; or one with .x, .y, .z
+    if entry.name == "tid":
+        return ["() -> Any"]  # one number, or as many as are unpacked
+    if entry.name in POSITIONS:
+        return ["() -> _Position"]
     words = [p.word for p in signature.parameters]
     fixed = [word for word in words if word.split("[")[0] in FIXED]
     if not fixed:

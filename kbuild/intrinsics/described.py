@@ -38,7 +38,7 @@ shared_array      no     (shape: Any, dtype: Type) -> Any
     # An array in the memory of the block, declared once: `tile = kb.shared_array((16, 17), float)`.
 syncthreads       no     () -> None
     # Waits until every thread of the block is here.
-syncwarp          no     (mask: Any = 0xffffffff) -> None
+syncwarp          no     (mask: Uint32 = 4294967295) -> None
     # Waits until every thread of the warp that the mask names is here.
 
 == Compile time

@@ -247,7 +247,7 @@ def right(a: kb.array(dtype=int)):
     assert tests["thing.kernels:loud"]["skipped"] == "with generated inputs: it prints"
     assert "the assertion `a[kb.tid()] == 123456789` fails" in tests["thing.kernels:wrong"]["skipped"]
     for name in ("quiet", "right"):
-        assert set(tests[f"thing.kernels:{name}"]) == {"trial", "approximate", "changes"}
+        assert set(tests[f"thing.kernels:{name}"]) == {"trial", "approximate", "dim", "block_dim", "changes"}
 
 
 def test_the_command_line_shows_them(tmp_path: Path) -> None:

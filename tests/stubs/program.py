@@ -35,7 +35,9 @@ def integrate(
     n: int,
 ) -> None:
     i, j = kb.tid()
-    k = i + j
+    k: int = kb.thread_idx().x + kb.block_idx() * kb.block_dim()
+    kb.syncwarp(mask=0xFF)
+    k += i + j
     row = grid[i]
     total = row[j] + grid[i, j] * dt
     for step in range(n):
