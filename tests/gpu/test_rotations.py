@@ -42,7 +42,7 @@ def check(found, wanted, near, what):
 def test_quaternions():
     a, b, v = made(kb.quat, 1), made(kb.quat, 2), made(kb.vec3, 3)
     x = [source.x for source in made(kb.vec2, 4)]
-    q, w = kb.zeros((10, COUNT), dtype=kb.quat), kb.zeros((5, COUNT), dtype=kb.vec3)
+    q, w = kb.zeros((11, COUNT), dtype=kb.quat), kb.zeros((5, COUNT), dtype=kb.vec3)
     y, m = kb.zeros((3, COUNT), dtype=float), kb.zeros(COUNT, dtype=kb.mat33)
     inputs = [
         kb.array(a, dtype=kb.quat),
@@ -63,6 +63,7 @@ def test_quaternions():
         "from_matrix": [kb.quat_from_matrix(kb.quat_to_matrix(a)) for a, b, v, x in rows],
         "sums": [(a * 2.0 + b * x - a) / 4.0 for a, b, v, x in rows],
         "identity": [kb.quat_identity()] * COUNT,
+        "between": [kb.quat_between_vectors(v, kb.quat_rotate(a, v)) for a, b, v, x in rows],
     }
     for (what, values), found in zip(wanted.items(), q.tolist()):
         check(found, values, NEAR["float32"], what)

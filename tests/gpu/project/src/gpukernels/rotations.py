@@ -32,6 +32,7 @@ def quaternions(
     q[7, i] = kb.quat_from_matrix(m[i])
     q[8, i] = (a[i] * 2.0 + b[i] * x[i] - a[i]) / 4.0
     q[9, i] = kb.quat_identity()
+    q[10, i] = kb.quat_between_vectors(v[i], kb.quat_rotate(a[i], v[i]))
     w[0, i] = kb.quat_rotate(a[i], v[i])
     w[1, i] = kb.quat_rotate_inv(a[i], v[i])
     w[2, i], y[0, i] = kb.quat_to_axis_angle(a[i])
