@@ -5,6 +5,7 @@ from __future__ import annotations
 import heapq
 import json
 import math
+import zlib
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from fractions import Fraction
@@ -78,7 +79,7 @@ def judge_function(
     format = FORMATS[type]
     worst, farthest, wrong, right_ones, count = Verdict(0.0, 0.0, 0), 0.0, 0, 0, 0
     at: tuple[int, ...] = ()
-    hardest: list[tuple[float, float, tuple[int, ...], int]] = []
+    hardest: list[tuple[float, float, int, tuple[int, ...], int]] = []
     for patterns, got in zip(zip(*columns, strict=True), format.unpack(data), strict=True):
         arguments = tuple(map(format.value, patterns))
         verdict = measure(format, exact(name, arguments), got, name in ANY_ZERO)
@@ -88,7 +89,8 @@ def judge_function(
         farthest = max(farthest, verdict.apart)
         if verdict.ulps > worst.ulps:
             worst, at = verdict, patterns
-        entry = (verdict.apart, verdict.ulps, patterns, verdict.right)
+        lot = zlib.crc32(repr(patterns).encode())  # where all are alike, any will do: not the largest, which are NaN
+        entry = (verdict.apart, verdict.ulps, lot, patterns, verdict.right)
         (heapq.heappush if len(hardest) < HARDEST else heapq.heappushpop)(hardest, entry)
     row = {
         "ulps": round(worst.ulps, 4) if math.isfinite(worst.ulps) else None,
@@ -100,7 +102,7 @@ def judge_function(
         "points": count,
     }
     digits = format.width // 4
-    kept = [[f"{bits:0{digits}x}" for bits in (*patterns, right)] for _, _, patterns, right in sorted(hardest)[::-1]]
+    kept = [[f"{bits:0{digits}x}" for bits in (*patterns, right)] for *_, patterns, right in sorted(hardest)[::-1]]
     return row, kept
 
 
