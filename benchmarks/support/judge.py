@@ -24,6 +24,9 @@ POINTS = ROOT / "tests" / "gpu" / "data" / "ulps.json"
 ANY_ZERO = frozenset({"min", "max"})  # which of two zeros is nobody's promise
 
 
+Entry = tuple[float, float, int, tuple[int, ...], int]  # how hard, by three measures; arguments; the right result
+
+
 class Verdict(NamedTuple):
     """One result: its error in units of the last place, and how many numbers lie between it and the right one."""
 
@@ -79,7 +82,7 @@ def judge_function(
     format = FORMATS[type]
     worst, farthest, wrong, right_ones, count = Verdict(0.0, 0.0, 0), 0.0, 0, 0, 0
     at: tuple[int, ...] = ()
-    hardest: list[tuple[float, float, int, tuple[int, ...], int]] = []
+    hardest: list[Entry] = []
     for patterns, got in zip(zip(*columns, strict=True), format.unpack(data), strict=True):
         arguments = tuple(map(format.value, patterns))
         verdict = measure(format, exact(name, arguments), got, name in ANY_ZERO)
@@ -91,7 +94,8 @@ def judge_function(
             worst, at = verdict, patterns
         lot = zlib.crc32(repr(patterns).encode())  # where all are alike, any will do: not the largest, which are NaN
         entry = (verdict.apart, verdict.ulps, lot, patterns, verdict.right)
-        (heapq.heappush if len(hardest) < HARDEST else heapq.heappushpop)(hardest, entry)
+        if len(hardest) < HARDEST or entry > hardest[0]:
+            keep(hardest, entry)
     row = {
         "ulps": round(worst.ulps, 4) if math.isfinite(worst.ulps) else None,
         "at": [format.value(bits).hex() for bits in at],
@@ -104,6 +108,12 @@ def judge_function(
     digits = format.width // 4
     kept = [[f"{bits:0{digits}x}" for bits in (*patterns, right)] for *_, patterns, right in sorted(hardest)[::-1]]
     return row, kept
+
+
+def keep(hardest: list[Entry], entry: Entry) -> None:
+    """Adds a point that is not there yet; the easiest makes room for it."""
+    if entry not in hardest:
+        (heapq.heappush if len(hardest) < HARDEST else heapq.heappushpop)(hardest, entry)
 
 
 def is_over(row: dict[str, Any]) -> bool:
