@@ -107,7 +107,7 @@ def main() -> None:
 
 def page() -> str:
     """The text of docs/reference.md."""
-    ulps = json.loads(ULPS.read_text(encoding="utf-8")) if ULPS.is_file() else {}
+    ulps = json.loads(ULPS.read_text(encoding="utf-8"))["functions"] if ULPS.is_file() else {}
     sections = [_group(title, entries, ulps) for title, entries in catalogue.groups().items()]
     return "\n".join([HEAD, types(), CONSTRUCTS, FUNCTIONS, *sections])
 
