@@ -98,6 +98,8 @@ def _visit_default(owner: Function, argument: ast.arg, prefix: str, found: Reach
 
 def _visit_value(captured: Captured, prefix: str, found: Reach) -> None:
     value = captured.value
+    if isinstance(value, Function) and captured.path is None:
+        return  # the language's own, which enters the key with the compiler
     if isinstance(value, Function):
         _capture(captured, prefix, found)
         _visit_part(captured, prefix, found)

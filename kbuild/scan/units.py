@@ -202,6 +202,7 @@ def fingerprint() -> str:
     root = Path(__file__).parents[1]
     names = "abi builtins generic identity layout selftest types values"
     files = [root / "loader" / f"{name}.py" for name in names.split()]
+    files.append(root / "warp" / "functions.py")
     for room in ("ir", "intrinsics", "lang", "codegen", "scan", "sim"):
         files += sorted((root / room).glob("*.py"))
     digest = hashlib.sha256()
