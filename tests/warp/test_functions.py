@@ -14,7 +14,7 @@ import kbuild.warp as wp
 
 
 @wp.kernel
-def look(offsets: wp.array(dtype=int), columns: wp.array(dtype=int), rows: wp.array(dtype=int), found: wp.array2d(dtype=int)):
+def look(offsets: wp.array[int], columns: wp.array[int], rows: wp.array[int], found: wp.array2d[int]):
     block = wp.tid() / 4
     column = wp.tid() % 4
     row = wp.sparse.bsr_row_index(offsets, offsets.shape[0] - 1, block - 1)
@@ -39,8 +39,12 @@ EIGEN = """
 import kbuild.warp as wp
 
 
+matrix = wp.types.matrix((N, N), wp.float64)
+vector = wp.types.vector(N, wp.float64)
+
+
 @wp.kernel
-def decompose(a: wp.array(dtype=wp.types.matrix((N, N), wp.float64)), p: wp.array(dtype=wp.types.matrix((N, N), wp.float64)), d: wp.array(dtype=wp.types.vector(N, wp.float64))):
+def decompose(a: wp.array(dtype=matrix), p: wp.array(dtype=matrix), d: wp.array(dtype=vector)):
     i = wp.tid()
     values, vectors = wp.fem.linalg.symmetric_eigenvalues_qr(a[i], wp.float64(1.0e-14))
     d[i] = values
