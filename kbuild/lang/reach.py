@@ -148,7 +148,11 @@ def _capture(captured: Captured, prefix: str, found: Reach) -> None:
 
 def _note_structs(value: Any, found: Reach) -> None:
     if isinstance(value, type) and getattr(value, "_kb_struct_", False):
-        for struct in structs_in(abi_type(value)):
+        try:
+            found_type = abi_type(value)
+        except TypeError:
+            return  # the lowering refuses its use, at the place
+        for struct in structs_in(found_type):
             found.structs[struct.name] = struct
 
 
