@@ -7,6 +7,7 @@ from typing import Any
 from support.making import Anything, Maker
 
 import kbuild.warp as wp
+from kbuild.loader import generic
 
 
 @wp.func
@@ -101,7 +102,7 @@ def instances() -> None:
             for config, state in _camera(raytrace.RenderContext.State)
         ],
     }
-    maker = Maker(VALUES, calls)
+    maker = Maker(VALUES, calls, _open_types)
     maker.make(newton.__path__[0])
     maker.overloads(newton.__path__[0], _OVERLOADS)
     maker.report()
@@ -113,25 +114,55 @@ def _camera(state: Any) -> list[tuple[dict[str, bool], Any]]:
     return [({}, state(render_color=True)), ({"enable_shadows": True}, everything)]
 
 
-def _arrays(kernel: str, src: int, dst: int, source: str = "src") -> tuple[str, dict[str, Any]]:
+def _open_types(kernel: Any) -> dict[str, Any]:
+    """Types of the open parameters of a factory's kernel, by what it has captured."""
+    cells = zip(kernel.function.__code__.co_freevars, kernel.function.__closure__ or (), strict=True)
+    found: dict[str, Any] = {"nzb_start": wp.array(dtype=wp.int32), "max_nzb": wp.array(dtype=wp.int32)}
+    for name, cell in cells:
+        value = cell.cell_contents
+        if name == "block_type":
+            found["nzb_values"] = wp.array(dtype=value.warp_type)
+        elif getattr(value, "__name__", "").startswith("write_contact"):
+            writer = value.function
+            found["writer_data"] = generic.annotation_of(writer, generic.parameter_names(writer)[1])
+    if "writer_data" not in found:
+        found["writer_data"] = narrow_phase_writer()
+    return found
+
+
+def narrow_phase_writer() -> Any:
+    """The record that the simplest writer of contacts fills."""
+    from newton._src.geometry import narrow_phase
+
+    writer = narrow_phase.write_contact_simple.function
+    return generic.annotation_of(writer, generic.parameter_names(writer)[1])
+
+
+def _arrays(kernel: str, source: str, src: int, dst: int) -> tuple[str, dict[str, Any]]:
     return kernel, {source: wp.array(dtype=wp.float32, ndim=src), "dst": wp.array(dtype=wp.float32, ndim=dst)}
 
 
-_OVERLOADS = dict(
-    [
-        _arrays("_gather_1d_kernel", 1, 1),
-        _arrays("_scatter_masked_2d_kernel", 2, 1, "values"),
-        _arrays("_gather_explicit_2d_kernel", 2, 2),
-        _arrays("_gather_explicit_3d_kernel", 3, 3),
-        _arrays("_gather_explicit_3d_trailing_kernel", 3, 3),
-        _arrays("_gather_explicit_4d_kernel", 4, 4),
-        _arrays("_scatter_explicit_2d_world_kernel", 2, 2, "values"),
-        _arrays("_scatter_explicit_2d_articulation_kernel", 2, 2, "values"),
-        _arrays("_scatter_explicit_3d_world_kernel", 3, 3, "values"),
-        _arrays("_scatter_explicit_3d_articulation_kernel", 3, 3, "values"),
-        _arrays("_scatter_explicit_3d_trailing_world_kernel", 3, 3, "values"),
-        _arrays("_scatter_explicit_3d_trailing_articulation_kernel", 3, 3, "values"),
-        _arrays("_scatter_explicit_4d_world_kernel", 4, 4, "values"),
-        _arrays("_scatter_explicit_4d_articulation_kernel", 4, 4, "values"),
-    ]
-)
+_TWISTS = ("force_previous", "force_raw", "residual_previous")
+_OVERLOADS = {
+    "_accumulate_aitken_stats_kernel": {name: wp.array(dtype=wp.spatial_vector) for name in _TWISTS},
+    "compute_nodal_diagonalization": {"values": wp.array(dtype=wp.mat44)},
+    "_sum_first_component": {"values": wp.array2d(dtype=wp.vec3)},
+    **dict(
+        [
+            _arrays("_gather_1d_kernel", "src", 1, 1),
+            _arrays("_scatter_masked_2d_kernel", "values", 2, 1),
+            _arrays("_gather_explicit_2d_kernel", "src", 1, 2),
+            _arrays("_gather_explicit_3d_kernel", "src", 1, 3),
+            _arrays("_gather_explicit_3d_trailing_kernel", "src", 2, 3),
+            _arrays("_gather_explicit_4d_kernel", "src", 2, 4),
+            _arrays("_scatter_explicit_2d_world_kernel", "values", 2, 1),
+            _arrays("_scatter_explicit_2d_articulation_kernel", "values", 2, 1),
+            _arrays("_scatter_explicit_3d_world_kernel", "values", 3, 1),
+            _arrays("_scatter_explicit_3d_articulation_kernel", "values", 3, 1),
+            _arrays("_scatter_explicit_3d_trailing_world_kernel", "values", 3, 2),
+            _arrays("_scatter_explicit_3d_trailing_articulation_kernel", "values", 3, 2),
+            _arrays("_scatter_explicit_4d_world_kernel", "values", 4, 2),
+            _arrays("_scatter_explicit_4d_articulation_kernel", "values", 4, 2),
+        ]
+    ),
+}

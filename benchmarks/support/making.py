@@ -19,11 +19,13 @@ import signal
 import sys
 import time
 import typing
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import kbuild.warp as wp
+from kbuild.loader import generic, overloading
 from kbuild.loader import types as runtime
+from kbuild.loader.layout import ArrayAnnotation
 from kbuild.scan.locating import Located, definitions, locate
 from kbuild.warp import host
 
@@ -113,7 +115,7 @@ ScopedTimer Stream Tape Volume get_suggested_block_size is_cuda_available is_con
 
 
 @contextlib.contextmanager
-def stubbed() -> Iterator[None]:
+def stubbed(seen: list[runtime.Kernel]) -> Iterator[None]:
     """Launches and arrays do nothing; kernels with stand-ins in them are not noticed."""
     before = {name: getattr(wp, name, None) for name in _HOST.split()}
     declare, made = runtime.on_declare, host._array
@@ -121,6 +123,7 @@ def stubbed() -> Iterator[None]:
     def noticed(kernel: runtime.Kernel) -> None:
         if declare is not None and not _holds_anything(kernel):
             declare(kernel)
+            seen.append(kernel)
 
     runtime.on_declare = noticed
     for name in _HOST.split():
@@ -150,9 +153,6 @@ def _holds_anything(function: runtime.Function, depth: int = 0) -> bool:
 
 def _float_for(annotation: Any) -> Any:
     """float32, or an array of it, for what an annotation leaves open."""
-    from kbuild.loader import generic
-    from kbuild.loader.layout import ArrayAnnotation
-
     if isinstance(annotation, ArrayAnnotation):
         return wp.array(dtype=_float_for(annotation.dtype), ndim=annotation.ndim)
     if isinstance(annotation, generic.OpenType):
@@ -164,8 +164,13 @@ def _float_for(annotation: Any) -> Any:
 class Maker:
     """Calls functions. `values`: what a parameter takes by its name; `calls`: all arguments of a function by its."""
 
-    def __init__(self, values: dict[str, Sequence[Any]], calls: dict[str, Sequence[dict[str, Any]]]) -> None:
-        self.values, self.calls = values, calls
+    def __init__(
+        self,
+        values: dict[str, Sequence[Any]],
+        calls: dict[str, Sequence[dict[str, Any]]],
+        open_types: Callable[[runtime.Kernel], dict[str, Any]] = lambda _: {},
+    ) -> None:
+        self.values, self.calls, self.open_types = values, calls, open_types
         self.failed: list[str] = []
 
     def make(self, *words: str, skip: Sequence[str] = ()) -> None:
@@ -183,22 +188,25 @@ class Maker:
 
     def overloads(self, word: str, types: dict[str, dict[str, Any]]) -> None:
         """An overload of each generic kernel of a package's modules: with the types given by its name, or float32."""
-        from kbuild.loader import generic
-
         for module in locate([word]):
             for value in list(vars(sys.modules.get(module.name, wp)).values()):
-                if not isinstance(value, runtime.Kernel) or value.module != module.name or value.bound:
-                    continue
-                wanted = generic.open_parameters(value.function)
-                if not wanted:
-                    continue
-                try:
-                    given = types.get(value.qualname) or {
-                        name: _float_for(generic.annotation_of(value.function, name)) for name in wanted
-                    }
-                    wp.overload(value, given)
-                except Exception as error:
-                    self.failed.append(f"{value.name}: {type(error).__name__}: {error}"[:160])
+                if isinstance(value, runtime.Kernel) and value.module == module.name:
+                    self._overload(value, types.get(value.qualname))
+
+    def _overload(self, kernel: runtime.Kernel, given: dict[str, Any] | None) -> None:
+        """An overload of a generic kernel."""
+        wanted = generic.open_parameters(kernel.function)
+        if not wanted or kernel.bound or any(one.generic is kernel for one in overloading._instances.values()):
+            return
+        try:
+            if given is None:
+                found = self.open_types(kernel)
+                given = {
+                    name: found.get(name) or _float_for(generic.annotation_of(kernel.function, name)) for name in wanted
+                }
+            wp.overload(kernel, given)
+        except Exception as error:
+            self.failed.append(f"{kernel.name}: {type(error).__name__}: {error}"[:160])
 
     def one(self, module: Located, qualname: str) -> None:
         """One function, or method."""
@@ -253,11 +261,11 @@ class Maker:
         def stop(*_: Any) -> None:
             raise TimeoutError
 
-        started = time.monotonic()
+        started, seen = time.monotonic(), []
         before = signal.signal(signal.SIGALRM, stop)
         signal.alarm(SECONDS)
         try:
-            with stubbed():
+            with stubbed(seen):
                 result = function(**arguments)
                 if callable(result) and not isinstance(result, (runtime.Function, Anything)):
                     with contextlib.suppress(Exception):
@@ -269,6 +277,8 @@ class Maker:
             signal.signal(signal.SIGALRM, before)
             if time.monotonic() - started > SLOW:
                 print(f"instances: {name} took {time.monotonic() - started:.0f} s", file=sys.stderr, flush=True)
+        for kernel in seen:
+            self._overload(kernel, None)
 
     def report(self) -> None:
         """What failed, to stderr."""

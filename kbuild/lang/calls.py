@@ -49,6 +49,7 @@ from kbuild.lang.operands import (
 )
 from kbuild.loader.builtins import TABLE, Builtin
 from kbuild.loader.identity import default_of
+from kbuild.loader.layout import AbsentType
 from kbuild.loader.types import Function, Kernel, abi_type
 
 # Python's own functions that mean the same in a kernel.
@@ -124,7 +125,7 @@ def _dispatch(ctx: Context, callee: Any, given: list[Operand], named: dict[str, 
         return _call_function(ctx, callee, given, named, node)
     if callee in constructors.FACTORIES:
         return constructors.type_form(ctx, callee, given, named, node)
-    type = callee if isinstance(callee, Type) else _type_of(callee)
+    type = callee if isinstance(callee, Type) else _type_of(ctx, callee, node)
     if type is not None and callee is not builtin_type:
         return _construct(ctx, type, given, named, node)
     name = _intrinsic_name(ctx, callee, node)
@@ -144,12 +145,15 @@ def _dispatch(ctx: Context, callee: Any, given: list[Operand], named: dict[str, 
 builtin_type = type
 
 
-def _type_of(value: Any) -> Type | None:
+def _type_of(ctx: Context, value: Any, node: ast.Call) -> Type | None:
     if not isinstance(value, builtin_type):
         return None
     try:
         return abi_type(value)
-    except TypeError:
+    except TypeError as error:
+        if getattr(value, "_kb_struct_", False):
+            code = "KB114" if isinstance(error, AbsentType) else "KB102"
+            ctx.refuse(code, str(error), node.func, "a record is made of types that kernels know")
         return None
 
 

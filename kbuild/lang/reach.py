@@ -98,6 +98,8 @@ def _visit_default(owner: Function, argument: ast.arg, prefix: str, found: Reach
 
 def _visit_value(captured: Captured, prefix: str, found: Reach) -> None:
     value = captured.value
+    if isinstance(value, Function) and captured.path is None:
+        return  # the language's own, which enters the key with the compiler
     if isinstance(value, Function):
         _capture(captured, prefix, found)
         _visit_part(captured, prefix, found)
@@ -146,7 +148,11 @@ def _capture(captured: Captured, prefix: str, found: Reach) -> None:
 
 def _note_structs(value: Any, found: Reach) -> None:
     if isinstance(value, type) and getattr(value, "_kb_struct_", False):
-        for struct in structs_in(abi_type(value)):
+        try:
+            found_type = abi_type(value)
+        except TypeError:
+            return  # the lowering refuses its use, at the place
+        for struct in structs_in(found_type):
             found.structs[struct.name] = struct
 
 

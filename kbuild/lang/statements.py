@@ -83,8 +83,6 @@ def _read_now(ctx: Context, item: Operand, node: ast.AST) -> Operand:
 
 
 def _assign_name(ctx: Context, target: ast.Name, value: Operand, node: ast.AST) -> None:
-    if target.id == "_" and isinstance(value, Pack):
-        return  # evaluated, and wanted by nobody
     if target.id == "_" and not _is_read(ctx, "_"):
         return  # what the value does is done, and nobody asks for it
     symbol = ctx.symbols.get(target.id)

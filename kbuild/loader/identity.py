@@ -182,7 +182,7 @@ def encode(value: Any) -> list[Any]:
         return ["enum", _qualified(kind), value.name, encode(value.value)]
     if isinstance(value, abi.Type):
         return ["type", value.spelling]
-    if kind is ArrayAnnotation:
+    if isinstance(value, ArrayAnnotation):
         return _encode_annotation(value)
     if isinstance(value, type):
         return _encode_type(value)
@@ -202,7 +202,23 @@ def encode(value: Any) -> list[Any]:
         return ["python", value.__name__]
     if hasattr(value, "_kb_type_"):
         return ["type", value._kb_type_.spelling]
+    if type(kind) is type and getattr(value, "__dict__", None) and not callable(value) and kind is not type(sys):
+        return _encode_object(value)
     raise CaptureError("a value of type %s cannot be captured: %.80r" % (_qualified(kind), value))
+
+
+_encoding: list[object] = []  # objects on the way, innermost last
+
+
+def _encode_object(value: Any) -> list[Any]:
+    """An object of the user's that `static` reads: its class and its attributes, all of which have exact encodings."""
+    if any(one is value for one in _encoding):
+        raise CaptureError("an object of type %s contains itself" % _qualified(type(value)))
+    _encoding.append(value)
+    try:
+        return ["object", _qualified(type(value)), [[name, encode(item)] for name, item in sorted(vars(value).items())]]
+    finally:
+        _encoding.pop()
 
 
 def _encode_host_function(value: Any) -> list[Any]:

@@ -88,7 +88,7 @@ class _Session:
 
     def _scanned(self, kernels: Sequence[Any], report: Report, failed: list[str]) -> Scanned:
         wanted = [kernel for kernel in kernels if kernel.module in self.request.modules]
-        self.found = find(wanted, report)
+        self.found = find(wanted, report, self.request.keep_going)
         skipped = _skipped(kernels, self.request.modules)
         units = cut(self.found, self.request)
         diagnostics = [diagnostic_to_json(d) for d in report.diagnostics]

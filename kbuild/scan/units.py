@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import traceback
 from collections.abc import Iterable, Sequence
 from dataclasses import astuple, dataclass, replace
 from functools import cache
@@ -41,7 +42,7 @@ class Found:
     row: ScannedKernel
 
 
-def find(kernels: Iterable[runtime.Kernel], report: Report) -> list[Found]:
+def find(kernels: Iterable[runtime.Kernel], report: Report, keep_going: bool = False) -> list[Found]:
     """Kernels by name, without typing anything. Faults go to the report."""
     reached: dict[str, list[tuple[runtime.Kernel, Reach]]] = {}
     kernels = list(kernels)
@@ -56,6 +57,12 @@ def find(kernels: Iterable[runtime.Kernel], report: Report) -> list[Found]:
         except CompileError as error:
             for diagnostic in error.diagnostics:
                 report.add(replace(diagnostic, kernel=kernel.name))
+        except Exception as error:
+            if not keep_going:
+                raise
+            traceback.print_exc()
+            text = f"a bug in kbuild: {type(error).__name__}: {error}"
+            report.add(Diagnostic("KB700", text, help="report it with what was printed", kernel=kernel.name))
     found: list[Found] = []
     for name in sorted(reached):
         found += _instances(name, reached[name], report)
@@ -202,6 +209,7 @@ def fingerprint() -> str:
     root = Path(__file__).parents[1]
     names = "abi builtins generic identity layout selftest types values"
     files = [root / "loader" / f"{name}.py" for name in names.split()]
+    files.append(root / "warp" / "functions.py")
     for room in ("ir", "intrinsics", "lang", "codegen", "scan", "sim"):
         files += sorted((root / room).glob("*.py"))
     digest = hashlib.sha256()

@@ -131,15 +131,28 @@ class AbsentModule(ModuleType):
 
     def _made(self, full: str) -> Any:
         name = full.rpartition(".")[2]
+        if full in CONSTANTS:
+            return CONSTANTS[full]
         if full in PRESENT:
-            return getattr(__import__("kbuild.warp.declarations", None, None, ["*"]), name)
+            return getattr(__import__("kbuild.warp." + PRESENT[full], None, None, ["*"]), name)
         if any(one.startswith(full + ".") for one in PRESENT):
             return module(full)
         return decorator_maker(full, self._family) if name in DECORATORS else absent(full, self._family)
 
 
-# What is there in modules that are absent else: it lives in declarations.py.
-PRESENT = frozenset({"fem.cache.dynamic_func", "fem.cache.dynamic_kernel"})
+# What is there in modules that are absent else: values, and what lives in a module here.
+CONSTANTS = {
+    "fem.NULL_ELEMENT_INDEX": -1,
+    "fem.NULL_NODE_INDEX": 2**31 - 1,
+    "fem.OUTSIDE": -1.0e8,
+}
+PRESENT = {
+    "fem.cache.dynamic_func": "declarations",
+    "fem.cache.dynamic_kernel": "declarations",
+    "fem.linalg.symmetric_eigenvalues_qr": "functions",
+    "sparse.bsr_block_index": "functions",
+    "sparse.bsr_row_index": "functions",
+}
 # Functions of absent modules that projects use as decorators with options.
 DECORATORS = frozenset({"integrand"})
 

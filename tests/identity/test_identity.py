@@ -92,7 +92,7 @@ def test_paths_that_lead_nowhere(path: str, reason: str) -> None:
         "global:SCALE/global:SCALE",
         "global:helper/global:missing",
         "global:helper/closure:x",
-        "global:helper/global:cfg",
+        "global:helper/global:pytest",
     ],
 )
 def test_inside_a_function_nothing_is_a_value_too(path: str) -> None:

@@ -79,3 +79,66 @@ def test_a_wrong_dialect(project: Path, value: str) -> None:
     with pytest.raises(UsageError, match=r'dialect is .*, but wants "warp", or is left out') as caught:
         config.require(project)
     assert caught.value.code == "KB003"
+
+
+OBJECTS = """
+import warp as wp
+
+
+class Block:
+    def __init__(self, shape, dtype):
+        self.shape, self.dtype = shape, dtype
+
+
+class Loop:
+    def __init__(self):
+        self.me = self
+
+
+class Handle:
+    def __init__(self):
+        self.file = open
+
+
+def reader(block):
+    rows = block.shape[0]
+
+    @wp.func
+    def read(a: wp.array(dtype=float)):
+        return a[rows]
+
+    return read
+
+
+def make(block):
+    @wp.kernel
+    def kernel(a: wp.array(dtype=float)):
+        a[0] = wp.static(reader(block))(a)
+
+    return kernel
+
+
+def instances():
+    make(Block((2, 3), wp.float32))
+    make(Block((4, 3), wp.float32))
+"""
+
+
+def refusals_of(text: str, folder: Path) -> list[tuple[str, ...]]:
+    from kbuild.pipeline.dialect import check_as
+
+    (folder / "objects.py").write_text(text)
+    result = check_as("warp", [str(folder / "objects.py")], instances=["objects:instances"])
+    return [tuple(message for _, message in kernel.refusals) for kernel in result.kernels]
+
+
+def test_objects_with_exact_attributes_are_captured(tmp_path: Path) -> None:
+    assert refusals_of(OBJECTS, tmp_path) == [(), ()]
+
+
+@pytest.mark.parametrize(("made", "reason"), [("Loop()", "contains itself"), ("Handle()", "cannot be captured")])
+def test_other_objects_are_refused(made: str, reason: str, tmp_path: Path) -> None:
+    text = OBJECTS.replace("    make(Block((4, 3), wp.float32))\n", "").replace("Block((2, 3), wp.float32)", made)
+    ((message, *_),) = refusals_of(text, tmp_path)
+    assert "static() captures something without an exact value" in message
+    assert reason in message

@@ -15,7 +15,14 @@ from kbuild.pipeline.dialect import DialectCheck, check_as
 from kbuild.scan.locating import definitions, locate
 
 ROOT = Path(__file__).parents[2]
-CODES = {"elements": "KB114", "mesh": "KB114", "native": "KB114", "texture": "KB114", "tiles": "KB114"}
+CODES = {
+    "captures": "KB114",
+    "elements": "KB114",
+    "mesh": "KB114",
+    "native": "KB114",
+    "texture": "KB114",
+    "tiles": "KB114",
+}
 
 
 def names(result: DialectCheck) -> dict[str, tuple[str, ...]]:
@@ -38,14 +45,15 @@ def test_each_refusal_with_its_code(broken: Path) -> None:
         "second": ("KB201",),
         "third": ("KB201",),
     }
-    assert result.refusals == {"KB114": 5, "KB142": 1, "KB201": 2}
-    assert (len(result.kernels), result.complete) == (10, 2)
+    assert result.refusals == {"KB114": 6, "KB142": 1, "KB201": 2}
+    assert (len(result.kernels), result.complete) == (11, 2)
     assert result.failed == ["fails"]
 
 
 def test_refusals_say_what_a_name_belongs_to(broken: Path) -> None:
     reasons = {k.name: k.refusals[0][1] for k in check_as("warp", [str(broken / "uses.py")]).kernels if k.refusals}
     assert reasons == {
+        "uses:captures": "field 'texture' of struct uses:Holder: kb.Texture2D (textures) is not in kbuild yet",
         "uses:elements": "form (finite elements) is not in kbuild yet",
         "uses:mesh": "kb.mesh_eval_position (meshes) is not in kbuild yet",
         "uses:misspelt": "kbuild.warp has no attribute 'normalise'",
@@ -128,8 +136,8 @@ def test_the_command(broken: Path) -> None:
     done = run("broken", folder=broken.parent)
     assert done.returncode == 1
     assert done.stdout.splitlines() == [
-        "2 of 10 kernels can be compiled",
-        "      5 refused by KB114: a function that kbuild does not have yet",
+        "2 of 11 kernels can be compiled",
+        "      6 refused by KB114: a function that kbuild does not have yet",
         "      1 refused by KB142: an unknown field or attribute",
         "      2 refused by KB201: a module that cannot be imported",
     ]
@@ -140,10 +148,10 @@ def test_the_command(broken: Path) -> None:
 
 def test_the_command_as_json(broken: Path) -> None:
     said = json.loads(run("broken/uses.py", "--json", folder=broken.parent).stdout)
-    assert said["kernels"] == {"found": 7, "complete": 1}
-    assert said["refusals"] == [{"code": "KB114", "count": 5}, {"code": "KB142", "count": 1}]
+    assert said["kernels"] == {"found": 8, "complete": 1}
+    assert said["refusals"] == [{"code": "KB114", "count": 6}, {"code": "KB142", "count": 1}]
     assert {row["kernel"] for row in said["diagnostics"]} == {row["name"] for row in said["listed"] if row["refusals"]}
-    assert len(said["definitions"]) == 7
+    assert len(said["definitions"]) == 8
     assert (said["unmade"], said["failed"], said["warnings"]) == ([], [], 0)
 
 

@@ -167,3 +167,8 @@ def test_values_that_a_struct_gives_its_fields_are_not_read() -> None:
     assert Spring().stiffness == 0.0
     with pytest.raises(NotInKbuild, match="empty structs"):
         wp.struct(type("Empty", (), {}))()
+
+
+def test_nothing_is_called_absent_that_is_there() -> None:
+    there = {*values.__all__, *builtins.TABLE, *wp._HOME_OF, *wp._OTHER_NAMES, *wp._LOADER, *wp._VALUES}
+    assert [name for name in names.FAMILY_OF if name in there] == []

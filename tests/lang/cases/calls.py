@@ -5,6 +5,17 @@ import math
 import kbuild as kb
 
 
+@kb.struct
+class Listed:
+    items: list
+
+
+@kb.kernel
+def makes_a_wrong_struct(a: kb.array(dtype=float)):
+    listed = Listed()  # E: KB102 field 'items' of struct cases.calls:Listed: list is not a type that a kernel knows
+    a[0] = listed.size
+
+
 def plain(x):
     return x
 

@@ -12,6 +12,7 @@ def form(s: fem.Sample):
 
 @wp.struct
 class Holder:
+    value: float
     texture: wp.Texture2D
 
 
@@ -43,6 +44,12 @@ def elements(a: wp.array(dtype=float)):
 @wp.kernel
 def texture(h: Holder, a: wp.array(dtype=float)):
     a[0] = 1.0
+
+
+@wp.kernel
+def captures(a: wp.array(dtype=float)):
+    h = Holder()
+    a[0] = h.value
 
 
 @wp.kernel
