@@ -1005,9 +1005,12 @@ class spatial_matrixd(_Mat[spatial_vectord, float]):
 
 # Functions of the kernel language
 
+@_overload
 def tid() -> Any:
-    """The thread's position in the launch: `i = kb.tid()`, or as many numbers as `dim` has: `i, j = kb.tid()`."""
+    """The thread's position: `i = kb.tid()`, or as many numbers as `dim` has: `i, j = kb.tid()`. One: `kb.tid(0, 2)`."""
 
+@_overload
+def tid(axis: int, ndim: int, /) -> int: ...
 def block_dim() -> _Position:
     """How many threads a block has; `.x`, `.y`, `.z` along one axis."""
 
@@ -1077,9 +1080,14 @@ def div(a: _C, b: float, /) -> _C: ...
 def floordiv(a: _N, b: _N) -> _N:
     """a // b: of floats the largest whole number not above the quotient; of integers as `div`."""
 
-def fma(a: float, b: float, c: float) -> float:
-    """a * b + c, rounded once (float32 and float64)."""
+@_overload
+def fma(a: float, b: float, c: float, /) -> float:
+    """a * b + c, rounded once, element by element (float32 and float64)."""
 
+@_overload
+def fma(a: _C, b: _C, c: _C, /) -> _C: ...
+@_overload
+def fma(a: _C, b: float, c: _C, /) -> _C: ...
 def invert(x: int) -> int:
     """~x."""
 
@@ -1930,33 +1938,60 @@ def pnoise(state: int, xyz: vec3, px: int, py: int, pz: int, /) -> float:
 def pnoise(state: int, xyzt: vec4, px: int, py: int, pz: int, pt: int, /) -> float:
     """Noise in space and time that repeats after whole periods, also where coordinates are negative."""
 
+@_overload
 def atomic_add(array: array[_T], /, *indices_and_values: Any) -> _T:
     """Adds to the element."""
 
+@_overload
+def atomic_add(place: _T, value: _T, /) -> _T: ...
+@_overload
 def atomic_and(array: array[_T], /, *indices_and_values: Any) -> _T:
     """Keeps the bits that the value has too."""
 
+@_overload
+def atomic_and(place: _T, value: _T, /) -> _T: ...
+@_overload
 def atomic_cas(array: array[_T], /, *indices_and_values: Any) -> _T:
     """Replaces the element where it equals `compare`, bit by bit."""
 
+@_overload
+def atomic_cas(place: _T, compare: _T, value: _T, /) -> _T: ...
+@_overload
 def atomic_exch(array: array[_T], /, *indices_and_values: Any) -> _T:
     """Replaces the element."""
 
+@_overload
+def atomic_exch(place: _T, value: _T, /) -> _T: ...
+@_overload
 def atomic_max(array: array[_T], /, *indices_and_values: Any) -> _T:
     """Keeps the larger; a NaN loses."""
 
+@_overload
+def atomic_max(place: _T, value: _T, /) -> _T: ...
+@_overload
 def atomic_min(array: array[_T], /, *indices_and_values: Any) -> _T:
     """Keeps the smaller; a NaN loses."""
 
+@_overload
+def atomic_min(place: _T, value: _T, /) -> _T: ...
+@_overload
 def atomic_or(array: array[_T], /, *indices_and_values: Any) -> _T:
     """Sets the bits of the value."""
 
+@_overload
+def atomic_or(place: _T, value: _T, /) -> _T: ...
+@_overload
 def atomic_sub(array: array[_T], /, *indices_and_values: Any) -> _T:
     """Subtracts from the element."""
 
+@_overload
+def atomic_sub(place: _T, value: _T, /) -> _T: ...
+@_overload
 def atomic_xor(array: array[_T], /, *indices_and_values: Any) -> _T:
     """Turns the bits of the value round."""
 
+@_overload
+def atomic_xor(place: _T, value: _T, /) -> _T: ...
 @_overload
 def lower_bound(arr: array[Any], value: float, /) -> int:
     """The first position whose element is not below the value, else the length of the array; elements never fall."""

@@ -95,7 +95,8 @@ NOTES = {
     "Random numbers": STATEFUL,
     "Decompositions": "\nEach also takes variables for its results: `kb.svd3(a, u, sigma, v)`.\n",
     "Atomic operations": "\nEach returns the value before; the order among threads is not defined. Elements may also "
-    "be vectors or\nmatrices of such numbers, which are changed one number at a time (not `atomic_cas`).\n",
+    "be vectors or\nmatrices of such numbers, which are changed one number at a time (not `atomic_cas`).\n"
+    "Instead of array and indices there may be the place, or a part of it: `kb.atomic_max(bodies[i].energy, x)`.\n",
 }
 
 

@@ -136,9 +136,12 @@ def _function(entry: Entry) -> Iterable[str]:
 def _heads(entry: Entry, signature: Described) -> list[str]:
     """`(a: vec3, b: float = ...) -> vec3`, for every element type that needs one of its own."""
     if entry.name == "tid":
-        return ["() -> Any"]  # one number, or as many as are unpacked
+        return ["() -> Any", "(axis: int, ndim: int, /) -> int"]  # one number, or as many as are unpacked; one of them
     if entry.name in POSITIONS:
         return ["() -> _Position"]
+    if entry.group == "Atomic operations":  # no parameter can follow the indices by position
+        values = "compare: _T, value: _T" if entry.name == "atomic_cas" else "value: _T"
+        return ["(array: array[_T], /, *indices_and_values: Any) -> _T", f"(place: _T, {values}, /) -> _T"]
     words = [p.word for p in signature.parameters]
     fixed = [word for word in words if word.split("[")[0] in FIXED]
     if not fixed:
@@ -156,8 +159,6 @@ def _head(entry: Entry, signature: Described, suffix: str | None) -> str:
     is_form = entry.row is None and not entry.is_library
     has_names = len(entry.uses) == 1 or (is_form and any(p.default for p in signature.parameters))
     is_named = entry.row is None and not entry.is_stateful and has_names
-    if entry.group == "Atomic operations":  # no parameter can follow the indices by position
-        return "(array: array[_T], /, *indices_and_values: Any) -> _T"
     for parameter in signature.parameters:
         parameters.append(_parameter(parameter, suffix, text, is_reduced))
     if not is_named:

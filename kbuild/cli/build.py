@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-import sys
-from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kbuild import config, targets
 from kbuild.bundle import pinning
+from kbuild.cli import emitting
 from kbuild.cli.console import Console, count
 from kbuild.errors import ExitCode, UsageError
 
@@ -21,7 +20,7 @@ DESCRIPTION = """\
 Compiles the kernels of a project for its targets and writes the bundle beside the package's sources, or below -o.
 What is unchanged comes out of the cache. `pip wheel .` and `pip install -e .` do the same on their own.
 
-With --emit nothing is written: the text of one stage goes to stdout, or with -o into files.
+With --emit nothing is written: one stage of the way goes to stdout, or with -o into files.
 """
 
 EXAMPLES = """\
@@ -32,10 +31,9 @@ examples:
   python -m kbuild build --as warp                       a project whose modules say `import warp`
   python -m kbuild build --pin robosim/trusted.py        note the digest that the application trusts
   python -m kbuild build --emit=cuda --kernel integrate  the CUDA C that a kernel becomes
+  python -m kbuild build --emit=ir --kernel integrate    its typed form, and where each variable is live
   python -m kbuild build --emit=cubin -o out             the machine code, one file a unit and target
 """
-
-STAGES = ("ir", "cuda", "ptx", "cubin")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -51,8 +49,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help='kernel modules say `import warp` (dialect = "warp" of a project)',
     )
     add("-j", "--jobs", type=_count, metavar="N", help="compile N things at once (default: all cores)")
-    add("--emit", choices=STAGES, metavar="STAGE", help="show a stage instead: ir, cuda, ptx or cubin")
-    add("--kernel", metavar="NAME", help="with --emit: only this kernel, as `module:name` or `name`")
+    emitting.configure(parser, emitting.STAGES)
     add("--pin", type=Path, metavar="FILE.py", help='write the line DIGEST = "sha256:…" into FILE.py')
 
 
@@ -64,7 +61,7 @@ def run(arguments: argparse.Namespace, console: Console) -> ExitCode:
     if arguments.dialect:
         settings = dataclasses.replace(settings, dialect=arguments.dialect)
     if arguments.emit:
-        return _emit(settings, arguments, console)
+        return emitting.run(settings, arguments, console)
     if arguments.kernel:
         raise UsageError("--kernel goes with --emit: a bundle has all kernels of a project")
     return _build(settings, arguments, console)
@@ -120,35 +117,3 @@ def _object(result: BuildResult) -> dict[str, Any]:
         "lowered": result.lowered,
         "bundles": bundles,
     }
-
-
-def _emit(settings: config.BuildConfig, arguments: argparse.Namespace, console: Console) -> ExitCode:
-    from kbuild.pipeline import emit
-
-    stages = emit(settings, arguments.emit, kernel=arguments.kernel)
-    if arguments.output:
-        return _emit_files(stages, arguments.output, console)
-    if console.as_json:
-        outputs = [{"name": name, "text": data if isinstance(data, str) else data.hex()} for name, data in stages]
-        console.result({"stage": arguments.emit, "outputs": outputs})
-        return ExitCode.DONE
-    for name, data in stages:
-        if isinstance(data, bytes):
-            raise UsageError(f"{name} is machine code, not text", help="add -o FOLDER to write it into files")
-        console.note(f"--- {name}")
-        console.line(data.rstrip("\n"))
-    return ExitCode.DONE
-
-
-def _emit_files(stages: Iterable[tuple[str, str | bytes]], folder: Path, console: Console) -> ExitCode:
-    folder.mkdir(parents=True, exist_ok=True)
-    paths = []
-    for name, data in stages:
-        path = folder / name.replace("/", "_").replace(":", ".")
-        path.write_bytes(data.encode() if isinstance(data, str) else data)
-        paths.append(str(path))
-    if console.as_json:
-        console.result({"files": paths})
-    else:
-        sys.stdout.writelines(f"{path}\n" for path in paths)
-    return ExitCode.DONE

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kbuild import config, targets
+from kbuild.cli import emitting
 from kbuild.cli.console import Console
 from kbuild.errors import Diagnostic, ExitCode, UsageError
 
@@ -20,6 +21,11 @@ instead. Needs no toolchain and no GPU, and writes nothing. Ends with 1 if there
 
 With `--as warp` it reads a project that says `import warp`: folders, files or installed packages, without a
 pyproject.toml. The name `warp` stands for kbuild.warp while their modules are imported.
+
+With --emit it shows what became of kernels that are right: `python` (the kernel again, with every type, conversion and
+fused operation spelled out: it lowers to the same typed form), `ir` (that typed form, and a table of its variables: the
+memory each lies in, the block it belongs to, the lines on which it is live, the loops across which it keeps a value) or
+`cuda`.
 """
 
 EXAMPLES = """\
@@ -28,6 +34,8 @@ examples:
   python -m kbuild check ~/robosim --json | jq .refusals
   python -m kbuild check --as warp ~/simulation somepackage
   python -m kbuild check --as warp somepackage --instances factories.py --compile sm_87 sm_120
+  python -m kbuild check --emit=ir --kernel integrate
+  python -m kbuild check --emit=python -o out
 """
 
 
@@ -35,6 +43,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Adds the command's arguments."""
     help = "folder with pyproject.toml (default: this folder); with --as: folders, files, installed packages"
     parser.add_argument("project", nargs="*", help=help, metavar="PROJECT")
+    emitting.configure(parser, emitting.WITHOUT_COMPILING)
+    parser.add_argument("-o", "--output", type=Path, metavar="FOLDER", help="with --emit: write files into FOLDER")
     parser.add_argument("--as", dest="dialect", choices=("warp",), help="read a project written for Warp")
     help = (
         "with --as: a function that calls the factories of kernels: FILE.py (its `instances`), FILE.py:NAME, pkg:NAME"
@@ -48,6 +58,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, console: Console) -> ExitCode:
     """Checks and reports."""
+    if arguments.dialect and arguments.emit:
+        raise UsageError("--emit does not go with --as: name a project with a pyproject.toml")
     if arguments.dialect:
         return _run_as(arguments, console)
     given = {"--instances": arguments.instances, "--mock": arguments.mock, "--compile": arguments.compile}
@@ -57,7 +69,13 @@ def run(arguments: argparse.Namespace, console: Console) -> ExitCode:
         raise UsageError(f"{option} goes with --as", help="python -m kbuild check --as warp PATH")
     from kbuild.pipeline import check
 
-    result = check(config.require(Path(arguments.project[0] if arguments.project else ".")))
+    settings = config.require(Path(arguments.project[0] if arguments.project else "."))
+    if arguments.emit:
+        return emitting.run(settings, arguments, console)
+    for name in ("kernel", "output"):
+        if getattr(arguments, name):
+            raise UsageError(f"--{name} goes with --emit")
+    result = check(settings)
     if console.as_json:
         console.result(_json(result.found, result.complete, result.refusals, result.diagnostics))
     else:

@@ -165,6 +165,11 @@ class UnitEmitter:
         self.parts.setdefault(("position", what), blocks.position(what))
         return f"kb_{what}"
 
+    def same(self) -> str:
+        """The helper that gives back what it gets."""
+        self.parts.setdefault(("same",), f"template <class T> {helpers.INLINE} T kb_same(T x) {{ return x; }}\n")
+        return "kb_same"
+
     def launch(self, ndim: int) -> None:
         """The launch header of kernels with this many coordinates."""
         self.parts.setdefault(("launch", str(ndim)), helpers.launch(ndim))

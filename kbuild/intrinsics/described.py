@@ -21,7 +21,7 @@ from dataclasses import dataclass
 _TABLE = """
 == Thread
 tid               no     () -> Int32
-    # The thread's position in the launch: `i = kb.tid()`, or as many numbers as `dim` has: `i, j = kb.tid()`.
+    # The thread's position: `i = kb.tid()`, or as many numbers as `dim` has: `i, j = kb.tid()`. One: `kb.tid(0, 2)`.
 
 == Blocks
 thread_idx        no     () -> Int32
@@ -92,8 +92,10 @@ invert            no     (x: Integer) -> Integer
     # ~x.
 unot              no     (x: Bool) -> Bool
     # not x.
-fma               yes    (a: Float, b: Float, c: Float) -> Float
-    # a * b + c, rounded once (float32 and float64).
+fma               yes    (a: Float, b: Float, c: Float) -> Float; \
+(a: Composite[Float], b: Composite[Float], c: Composite[Float]) -> Composite[Float]; \
+(a: Composite[Float], b: Float, c: Composite[Float]) -> Composite[Float]
+    # a * b + c, rounded once, element by element (float32 and float64).
 where             parts  (condition: Bool, then: Value, otherwise: Value) -> Value
     # One of two values; only the one that is taken is computed.
 select            parts  (condition: Bool, otherwise: Value, then: Value) -> Value

@@ -23,7 +23,7 @@ def print_kernel(kernel: Kernel) -> str:
 
 def print_function(function: Function, head: str | None = None) -> str:
     """One function; `head` replaces its title."""
-    names = _Names(function)
+    names = SymbolNames(function)
     title = head or f"func {function.module}:{function.name}"
     parameters = ", ".join(f"{names[p]}: {p.type}" for p in function.parameters)
     lines = [f"{title}({parameters}) -> {function.result}"]
@@ -32,7 +32,7 @@ def print_function(function: Function, head: str | None = None) -> str:
     return "\n".join(lines) + "\n"
 
 
-class _Names:
+class SymbolNames:
     """Names of symbols, numbered from the second of a name on."""
 
     def __init__(self, function: Function) -> None:
@@ -56,18 +56,18 @@ def _symbols(body: tuple[Stmt, ...]) -> Iterator[Symbol]:
             yield node.symbol
 
 
-def _block(body: tuple[Stmt, ...], names: _Names, known: set[Symbol]) -> Iterator[str]:
+def _block(body: tuple[Stmt, ...], names: SymbolNames, known: set[Symbol]) -> Iterator[str]:
     for statement in body:
         yield from _statement(statement, names, known)
     if not body:
         yield "pass"
 
 
-def _nested(body: tuple[Stmt, ...], names: _Names, known: set[Symbol]) -> Iterator[str]:
+def _nested(body: tuple[Stmt, ...], names: SymbolNames, known: set[Symbol]) -> Iterator[str]:
     return (f"    {line}" for line in _block(body, names, known))
 
 
-def _statement(stmt: Stmt, names: _Names, known: set[Symbol]) -> Iterator[str]:
+def _statement(stmt: Stmt, names: SymbolNames, known: set[Symbol]) -> Iterator[str]:
     match stmt:
         case nodes.Assign(target, value):
             place = _expr(target, names)
@@ -104,7 +104,7 @@ def _statement(stmt: Stmt, names: _Names, known: set[Symbol]) -> Iterator[str]:
             yield "syncthreads()" if mask is None else f"syncwarp({_expr(mask, names)})"
 
 
-def _expr(expr: Expr, names: _Names) -> str:
+def _expr(expr: Expr, names: SymbolNames) -> str:
     def show(inner: Expr) -> str:
         return _expr(inner, names)
 

@@ -8,9 +8,10 @@ from kbuild.errors import InternalError
 from kbuild.intrinsics.table import ROWS
 from kbuild.ir import nodes
 from kbuild.ir.nodes import Const, Expr
+from kbuild.ir.traverse import root_of
 from kbuild.ir.types import INT32, Array, Matrix, Vector, element_of, is_composite, is_number
 from kbuild.lang import places
-from kbuild.lang.context import Context
+from kbuild.lang.context import Context, assigned_symbols
 from kbuild.lang.operands import Operand, describe
 from kbuild.lang.parts import fixed
 
@@ -22,8 +23,10 @@ def call(ctx: Context, name: str, node: ast.Call) -> Operand:
     if node.keywords or any(isinstance(a, ast.Starred) for a in node.args):
         ctx.refuse("KB130", f"kb.{name} takes positional arguments only", node)
     values = len(ROWS[name].signature.parameters) - 1
-    if len(node.args) < values + 2:
+    if len(node.args) < values + 1:
         ctx.refuse("KB130", f"kb.{name}(array, index …{', compare' * (values - 1)}, value)", node)
+    if len(node.args) == values + 1:
+        return _on_place(ctx, name, node)
     array, *rest = ctx.operands(node.args)
     type = ctx.typed(array, node.args[0]).type
     if not isinstance(type, Array):
@@ -34,6 +37,25 @@ def call(ctx: Context, name: str, node: ast.Call) -> Operand:
     place = places.element(ctx, array, indices, subscript)
     places.refuse_view(ctx, place, node)
     assert isinstance(place, nodes.Index)
+    typed = [ctx.coerce(o, place.type, node, f"the value of kb.{name}") for o in operands]
+    return apply(ctx, name, place, typed, node)
+
+
+def _on_place(ctx: Context, name: str, node: ast.Call) -> Expr:
+    """`kb.atomic_max(bodies[i].energy, x)`: an element of an array as it is written, or a part of one."""
+    place = places.as_place(ctx, node.args[0])
+    if not isinstance(place, (nodes.Index, nodes.Component, nodes.Member)) or not isinstance(
+        root_of(place), nodes.Index
+    ):
+        if isinstance(getattr(place, "type", None), Array):
+            compare = ", compare" * (len(node.args) - 2)
+            ctx.refuse("KB130", f"kb.{name}(array, index …{compare}, value)", node)
+        help = "pass the array and the indices, or the part of an element: `kb.atomic_add(bodies[i].mass, 1.0)`"
+        ctx.refuse("KB170", f"kb.{name} works on an array, not on {describe(place)}", node.args[0], help)
+    with ctx.nested() as later:
+        operands = ctx.operands(node.args[1:])
+    place = fixed(ctx, place, assigned_symbols(later)) if later else place
+    ctx.block.extend(later)
     typed = [ctx.coerce(o, place.type, node, f"the value of kb.{name}") for o in operands]
     return apply(ctx, name, place, typed, node)
 

@@ -17,6 +17,8 @@ from kbuild.ir import nodes
 from kbuild.ir.nodes import Const, Expr
 from kbuild.ir.types import (
     BOOL,
+    FLOAT32,
+    FLOAT64,
     INT32,
     VOID,
     Array,
@@ -488,20 +490,43 @@ def _length(ctx: Context, given: list[Operand], node: ast.Call) -> Operand:
 
 def _special(ctx: Context, name: str, given: list[Operand], node: ast.Call) -> Operand:
     span = ctx.span(node)
-    wanted = {"tid": 0, "where": 3, "fma": 3, "cw_mul": 2, "cw_div": 2}[name]
+    if name == "tid":
+        return _coordinate(ctx, given, node)
+    wanted = {"where": 3, "fma": 3, "cw_mul": 2, "cw_div": 2}[name]
     if len(given) != wanted:
         ctx.refuse("KB130", f"kb.{name} takes {wanted} argument(s), not {len(given)}", node)
-    if name == "tid":
-        return nodes.ThreadIndex(0, 1, INT32, span)
+    if name == "fma":
+        return _fma(ctx, given, node)
     if name == "where":
         then, otherwise = operators.unify(ctx, given[1:], node, "kb.where")
         return nodes.Select(ctx.truth(given[0], node), then, otherwise, then.type, span)
     arguments = operators.unify(ctx, given, node, f"kb.{name}")
     type = arguments[0].type
-    if name == "fma":
-        if not is_number(type) or type.spelling not in ("float32", "float64"):
-            ctx.refuse("KB121", f"kb.fma takes float32 or float64, not {type}", node)
-        return nodes.Fma(arguments[0], arguments[1], arguments[2], type, span)
     if not is_composite(type):
         ctx.refuse("KB121", f"kb.{name} takes vectors or matrices, not {type}", node, "use * or /")
     return nodes.Binary(name.removeprefix("cw_"), arguments[0], arguments[1], type, span)
+
+
+def _coordinate(ctx: Context, given: list[Operand], node: ast.Call) -> Expr:
+    """`kb.tid()`, and `kb.tid(axis, ndim)`: one coordinate of several."""
+    if not given:
+        return nodes.ThreadIndex(0, 1, INT32, ctx.span(node))
+    numbers = [o.value for o in given if isinstance(o, Untyped) and isinstance(o.value, int)]
+    if len(given) != 2 or len(numbers) != 2 or not 0 <= numbers[0] < numbers[1] <= 4:
+        text = "kb.tid takes no arguments, or an axis and the number of coordinates: two constants, as in kb.tid(0, 2)"
+        ctx.refuse("KB161", text, node, "or ask for all of them: `i, j = kb.tid()`")
+    return nodes.ThreadIndex(int(numbers[0]), int(numbers[1]), INT32, ctx.span(node))
+
+
+def _fma(ctx: Context, given: list[Operand], node: ast.Call) -> Expr:
+    """`kb.fma(a, b, c)`: of numbers, or element by element, where `b` may be the number that scales `a`."""
+    a, b, c = given
+    if isinstance(getattr(a, "type", None), (Vector, Matrix)):
+        left, right = operators.unify(ctx, [a, c], node, "kb.fma")
+        wanted = element_of(left.type) if isinstance(b, Untyped) or is_number(getattr(b, "type", VOID)) else left.type
+        factor = ctx.coerce(b, wanted, node, "the factor in kb.fma")
+    else:
+        left, factor, right = operators.unify(ctx, given, node, "kb.fma")
+    if element_of(left.type) not in (FLOAT32, FLOAT64):
+        ctx.refuse("KB121", f"kb.fma takes float32 or float64, not {left.type}", node)
+    return nodes.Fma(left, factor, right, left.type, ctx.span(node))

@@ -83,6 +83,7 @@ class Context:
     temporaries: int = 0
     depth: int = 0
     shared: list[Symbol] = field(default_factory=list)
+    set_aside: set[Symbol] = field(default_factory=set)
     has_lost_return: bool = False
 
     # Places and refusals
@@ -258,8 +259,19 @@ class Context:
         """A fresh variable that holds the value from here on."""
         self.temporaries += 1
         symbol = Symbol(f"t{self.temporaries}", value.type, value.span)
+        self.set_aside.add(symbol)
         self.emit(nodes.Assign(Read(symbol, value.type, value.span), value, value.span))
         return Read(symbol, value.type, value.span)
+
+    def taken(self, value: Expr) -> Expr:
+        """A value for a variable: a call whose result was just put aside comes out of there again."""
+        last = self.block[-1] if self.block else None
+        match last:
+            case nodes.Assign(Read(symbol), nodes.Call() | nodes.Intrinsic() as call):
+                if isinstance(value, Read) and value.symbol is symbol and symbol in self.set_aside:
+                    self.block.pop()
+                    return call
+        return value
 
     def with_effects(self, value: Expr) -> Expr:
         """A call that changes memory, as a statement; its result, if any, in a temporary."""

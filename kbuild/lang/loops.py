@@ -186,7 +186,10 @@ def while_(ctx: Context, node: ast.stmt) -> None:
         raise Silenced
     span = ctx.span(node)
     if before:
-        leave = nodes.If(nodes.Unary("not", condition, BOOL, span), (nodes.Break(span),), (), span)
+        fails: Expr = nodes.Unary("not", condition, BOOL, span)
+        if isinstance(condition, Const):
+            fails = Const(not condition.value, BOOL, span)
+        leave = nodes.If(fails, (nodes.Break(span),), (), span)
         condition, body = Const(True, BOOL, span), (*before, leave, *body)
     ctx.emit(nodes.While(condition, body, span))
 

@@ -9,10 +9,10 @@ import ast
 from collections.abc import Sequence
 
 from kbuild.ir import nodes
-from kbuild.ir.nodes import Const, Expr
+from kbuild.ir.nodes import Const, Expr, Symbol
 from kbuild.ir.traverse import root_of
 from kbuild.ir.types import INT32, Matrix, Vector, is_integer, quaternion
-from kbuild.lang.context import Context
+from kbuild.lang.context import Context, depends_on_memory
 from kbuild.lang.operands import Operand, Untyped
 
 
@@ -98,17 +98,21 @@ def of_transform(ctx: Context, value: Expr, node: ast.Attribute) -> Expr:
     return nodes.Build(found, made, span)
 
 
-def fixed(ctx: Context, place: Expr) -> Expr:
-    """The same place with its indices evaluated once."""
+def fixed(ctx: Context, place: Expr, changed: frozenset[Symbol] = frozenset()) -> Expr:
+    """The same place with its indices evaluated once, also those that are variables which change later."""
     match place:
         case nodes.Index(array, indices, type, span):
-            return nodes.Index(array, tuple(_once(ctx, i) for i in indices), type, span)
+            array = ctx.temporary(array) if depends_on_memory(array) else array
+            return nodes.Index(array, tuple(_once(ctx, i, changed) for i in indices), type, span)
         case nodes.Component(base, indices, type, span):
-            return nodes.Component(fixed(ctx, base), tuple(_once(ctx, i) for i in indices), type, span)
+            base = fixed(ctx, base, changed)
+            return nodes.Component(base, tuple(_once(ctx, i, changed) for i in indices), type, span)
         case nodes.Member(base, field, type, span):
-            return nodes.Member(fixed(ctx, base), field, type, span)
+            return nodes.Member(fixed(ctx, base, changed), field, type, span)
     return place
 
 
-def _once(ctx: Context, index: Expr) -> Expr:
-    return index if isinstance(index, (Const, nodes.Read, nodes.ThreadIndex, nodes.Position)) else ctx.temporary(index)
+def _once(ctx: Context, index: Expr, changed: frozenset[Symbol] = frozenset()) -> Expr:
+    stays = isinstance(index, (Const, nodes.ThreadIndex, nodes.Position))
+    stays = stays or (isinstance(index, nodes.Read) and index.symbol not in changed)
+    return index if stays else ctx.temporary(index)

@@ -6,12 +6,12 @@ import ast
 
 from kbuild.errors import did_you_mean
 from kbuild.ir import nodes
-from kbuild.ir.nodes import Const, Expr, Read
+from kbuild.ir.nodes import Const, Expr, Read, Symbol
 from kbuild.ir.traverse import root_of
 from kbuild.ir.types import INT32, Array, Matrix, Shared, Struct, Vector, field_of, is_integer
 from kbuild.ir.verify import component_type, view_type
 from kbuild.lang import parts, positions
-from kbuild.lang.context import Context
+from kbuild.lang.context import Context, assigned_symbols
 from kbuild.lang.operands import Operand, Pack, Static, Untyped, describe
 
 _SWIZZLE = "xyzw"
@@ -29,6 +29,8 @@ def subscript(ctx: Context, node: ast.expr) -> Operand:
 
 def element(ctx: Context, base: Operand, indices: list[Operand], node: ast.Subscript) -> Operand:
     """The element of a lowered base at lowered indices."""
+    if not indices:
+        ctx.refuse("KB140", "no index", node, "write a number, or several: `a[i]`, `m[i, j]`")
     if isinstance(base, Pack):
         return _item(ctx, base, indices, node)
     value = ctx.typed(base, node.value)
@@ -116,7 +118,10 @@ def _bounded(ctx: Context, operand: Operand, extent: int, node: ast.AST) -> Expr
 def attribute(ctx: Context, node: ast.expr) -> Operand:
     """`base.name` of a value inside the kernel."""
     assert isinstance(node, ast.Attribute)
-    base = ctx.expr(node.value)
+    return _attribute(ctx, ctx.expr(node.value), node)
+
+
+def _attribute(ctx: Context, base: Operand, node: ast.Attribute) -> Operand:
     if isinstance(base, nodes.Position):
         return positions.along(ctx, base, node)
     value = ctx.typed(base, node.value)
@@ -159,9 +164,35 @@ def _array_attribute(ctx: Context, array: Expr, type: Array, node: ast.Attribute
     ctx.refuse("KB142", f"arrays in kernels have no attribute {node.attr!r}", node, help)
 
 
+def as_place(ctx: Context, node: ast.expr) -> Operand:
+    """A subscript or attribute as the place that it is: an index with effects makes no copy of what it indexes."""
+    if isinstance(node, ast.Attribute) and not ctx.scope.is_outer(node):
+        return _attribute(ctx, as_place(ctx, node.value), node)
+    if not isinstance(node, ast.Subscript) or parts.is_sliced(node):
+        return ctx.expr(node)
+    base = as_place(ctx, node.value)
+    with ctx.nested() as later:
+        indices = ctx.operands(node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice])
+    if later:
+        base = _kept(ctx, base, assigned_symbols(later))
+        ctx.block.extend(later)
+    return element(ctx, base, indices, node)
+
+
+def _kept(ctx: Context, base: Operand, changed: frozenset[Symbol]) -> Operand:
+    """What an index with effects is an index of: memory and variables as places, everything else as it was before."""
+    if isinstance(base, (Read, nodes.Index, nodes.Component, nodes.Member)):
+        root = root_of(base)
+        if isinstance(root, nodes.Index):
+            return parts.fixed(ctx, base, changed)
+        if isinstance(root, Read) and not isinstance(base.type, Array):
+            return base
+    return ctx.saved(base, changed)
+
+
 def target(ctx: Context, node: ast.expr) -> Expr:
     """A subscript or attribute as a place to assign to."""
-    place = ctx.expr(node)
+    place = as_place(ctx, node)
     refuse_view(ctx, place, node)
     if isinstance(place, (nodes.Index, nodes.Component, nodes.Member)):
         root = root_of(place)
@@ -187,9 +218,11 @@ def targets(ctx: Context, node: ast.expr) -> nodes.Build | None:
         return None
     if isinstance(node, ast.Attribute) and node.attr not in ("p", "q"):
         return None
-    place = ctx.expr(node)
+    with ctx.nested() as block:
+        place = as_place(ctx, node)
     if not isinstance(place, nodes.Build):
-        return None
+        return None  # and nothing was evaluated yet
+    ctx.block.extend(block)
     root = root_of(place.parts[0])
     if not isinstance(root, nodes.Index) and getattr(root, "symbol", None) not in ctx.symbols.values():
         ctx.refuse("KB143", "this cannot be assigned to", node, "assign to a part of a variable or of an array element")

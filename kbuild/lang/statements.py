@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from kbuild.ir import nodes
 from kbuild.ir.nodes import Expr, Read, Symbol
 from kbuild.ir.traverse import root_of, walk
-from kbuild.ir.types import BOOL, INT32, VOID, Tuple, Type, element_of, is_integer, is_number
+from kbuild.ir.types import BOOL, INT32, VOID, Array, Tuple, Type, element_of, is_integer, is_number
 from kbuild.lang import asserts, atomics, blocks, loops, operators, places, static
 from kbuild.lang.constructors import components
-from kbuild.lang.context import Context, StatementHandler
+from kbuild.lang.context import Context, StatementHandler, assigned_symbols
 from kbuild.lang.expressions import outer
 from kbuild.lang.operands import Operand, Pack, Silenced, Static, Untyped, describe, flattened, structure_of
 from kbuild.lang.parts import fixed
@@ -27,6 +27,8 @@ def assign(ctx: Context, node: ast.stmt) -> None:
     value = _thread_index(ctx, node.value, node.targets[0]) or ctx.expr(node.value)
     if len(node.targets) > 1 and not isinstance(value, (Pack, Untyped)):
         value = ctx.temporary(ctx.typed(value, node.value))
+    if len(node.targets) > 1:
+        ctx.set_aside.clear()  # every target reads it
     for target in node.targets:
         store(ctx, target, value, node)
 
@@ -98,6 +100,7 @@ def _assign_name(ctx: Context, target: ast.Name, value: Operand, node: ast.AST) 
     else:
         blocks.refuse_reassigning(ctx, symbol, target)
         typed = _same_type(ctx, target, symbol, value, node)
+    typed = ctx.taken(typed)
     ctx.emit(nodes.Assign(Read(symbol, symbol.type, ctx.span(target)), typed, ctx.span(node)))
     ctx.symbols[target.id] = symbol
 
@@ -200,9 +203,12 @@ def augmented(ctx: Context, node: ast.stmt) -> None:
         _assign_name(ctx, node.target, operators.binary(ctx, type(node.op), current, value, node), node)
         return
     load = ast.copy_location(_as_load(node.target), node.target)
-    place = fixed(ctx, places.target(ctx, load))
+    place = places.target(ctx, load)
+    with ctx.nested() as later:
+        value = ctx.expr(node.value)
+    place = fixed(ctx, place, assigned_symbols(later))
     mark = len(ctx.block)
-    value = ctx.expr(node.value)
+    ctx.block.extend(later)
     in_memory = isinstance(root_of(place), nodes.Index)
     if in_memory and type(node.op) in _ATOMIC:
         _atomic(ctx, place, value, node)
@@ -286,7 +292,9 @@ def _result(ctx: Context, operand: Operand, node: ast.Return) -> Expr:
 
 
 def _adapted(ctx: Context, operand: Operand, wanted: Type | None, node: ast.AST) -> Expr:
-    if isinstance(operand, Untyped) and wanted is not None and is_number(wanted):
+    is_none = isinstance(operand, Static) and operand.value is None and isinstance(wanted, Array)
+    if is_none or (isinstance(operand, Untyped) and wanted is not None and is_number(wanted)):
+        assert wanted is not None
         return ctx.coerce(operand, wanted, node, "the result")
     return ctx.typed(operand, node)
 

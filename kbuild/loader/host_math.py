@@ -91,8 +91,22 @@ def intrinsic(name: str) -> Callable[..., Any]:
 # Short functions
 
 
-def fma(a: float, b: float, c: float) -> float:
-    """`a * b + c` in double precision, rounded once."""
+def fma(a: Any, b: Any, c: Any) -> Any:
+    """`a * b + c`, rounded once: of Python numbers in double precision, of vectors and matrices element by element."""
+    if hasattr(a, "__len__"):
+        one = fused if _element(a) == abi.FLOAT32 else _fma
+        numbers = [_numbers(part) if hasattr(part, "__len__") else None for part in (a, b, c)]
+        factors = numbers[1] or [b] * len(numbers[0] or ())
+        return type(a)(*map(one, numbers[0] or (), factors, numbers[2] or ()))
+    return _fma(a, b, c)
+
+
+def _numbers(value: Any) -> list[Any]:
+    """The elements of a vector or matrix, row by row."""
+    return [number for row in value for number in (row if hasattr(row, "__len__") else (row,))]
+
+
+def _fma(a: float, b: float, c: float) -> float:
     a, b, c = float(a), float(b), float(c)
     if not (math.isfinite(a) and math.isfinite(b) and math.isfinite(c)):
         return a * b + c if not math.isfinite(c) or not (math.isfinite(a) and math.isfinite(b)) else c

@@ -20,6 +20,9 @@ from kbuild.scan.client import Scanner
 from kbuild.scan.data import Request, Scanned, ScannedUnit, diagnostic_from_json
 from kbuild.scan.modules import Module, Selection, select
 
+# Stages that show one text a kernel, and what its name ends in.
+TEXTS = {"python": ".py", "ir": ""}
+
 
 class Progress(Protocol):
     """What a build reports to: steps are units × targets."""
@@ -149,15 +152,19 @@ def check(config: BuildConfig) -> CheckResult:
 
 
 def emit(config: BuildConfig, stage: str, *, kernel: str | None = None) -> Iterator[tuple[str, str | bytes]]:
-    """(name, text or machine code) of a stage, `ir`, `cuda`, `ptx` or `cubin`, for every unit, or those of a kernel."""
+    """(name, text or machine code) of a stage, for every unit, or those of a kernel.
+
+    `python`, `ir` (one text a kernel), `cuda`, `ptx` or `cubin`.
+    """
     selection = select(config.source_roots, config.modules, config.exclude)
-    with Scanner(_request(config, selection, per_kernel=kernel is not None)) as scanner:
+    request = _request(config, selection, per_kernel=kernel is not None, show=stage if stage in TEXTS else "")
+    with Scanner(request) as scanner:
         scanned = _without_errors(scanner.scan())
         units = _units_of(scanned, kernel)
         lowered = scanner.lower([unit.name for unit in units])
     _raise(lowered.diagnostics)
-    if stage == "ir":
-        yield from ((name, text) for unit in lowered.units for name, text in unit.ir.items())
+    if stage in TEXTS:
+        yield from ((name + TEXTS[stage], text) for unit in lowered.units for name, text in unit.shown.items())
     elif stage == "cuda":
         yield from ((f"{unit.name}.cu", unit.source) for unit in lowered.units)
     else:
@@ -176,7 +183,7 @@ def bundle_paths(config: BuildConfig) -> list[str]:
     return sorted({module.bundle for module in select(config.source_roots, config.modules, config.exclude).modules})
 
 
-def _request(config: BuildConfig, selection: Selection, *, per_kernel: bool) -> Request:
+def _request(config: BuildConfig, selection: Selection, *, per_kernel: bool, show: str = "") -> Request:
     return Request(
         [str(root) for root in config.source_roots],
         [module.name for module in selection.modules],
@@ -188,6 +195,7 @@ def _request(config: BuildConfig, selection: Selection, *, per_kernel: bool) -> 
         list(config.instances),
         config.asserts,
         config.dialect,
+        show=show,
     )
 
 

@@ -16,7 +16,8 @@ class Request:
     """What to look for.
 
     `dialect` "warp" makes the name `warp` stand for kbuild.warp. With `keep_going` a module that cannot be imported, an
-    instance that cannot be made and a fault of ours in one kernel leave the others alone.
+    instance that cannot be made and a fault of ours in one kernel leave the others alone. `show` asks for a text of
+    each kernel: `ir`, `python`, or nothing.
     """
 
     roots: list[str]
@@ -30,6 +31,7 @@ class Request:
     asserts: bool = False
     dialect: str = ""
     keep_going: bool = False
+    show: str = ""
 
 
 @dataclass(frozen=True)
@@ -83,8 +85,8 @@ class LoweredUnit:
     """A unit in CUDA C.
 
     `rows` has ndim, whole_blocks and parameters (name, spelling) of each kernel by name, `structs` the layouts they
-    use, `files` the real path behind each virtual one in the source, `ir` the printed IR, `selftest` what each kernel
-    does with generated inputs (empty unless asked for).
+    use, `files` the real path behind each virtual one in the source, `shown` the text of each kernel that was asked
+    for, `selftest` what each kernel does with generated inputs (empty unless asked for).
     """
 
     name: str
@@ -92,7 +94,7 @@ class LoweredUnit:
     files: dict[str, str]
     rows: dict[str, dict[str, Any]]
     structs: dict[str, dict[str, Any]]
-    ir: dict[str, str]
+    shown: dict[str, str]
     selftest: dict[str, dict[str, Any]]
 
 

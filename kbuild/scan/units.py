@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import traceback
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import astuple, dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -19,6 +19,8 @@ from kbuild.ir.blocks import in_whole_blocks
 from kbuild.ir.contract import contract
 from kbuild.ir.presence import optional_parameters
 from kbuild.ir.printer import print_kernel
+from kbuild.ir.python import print_python
+from kbuild.ir.variables import print_variables
 from kbuild.ir.verify import verify
 from kbuild.lang.program import lower_kernel
 from kbuild.lang.reach import Reach, key_of, reach
@@ -235,9 +237,15 @@ def lower_unit(unit: ScannedUnit, found: Sequence[Found], request: Request, repo
     emitted = emit([(kernel, row.entry) for kernel, row in kernels])
     rows = {row.name: _manifest_part(kernel) for kernel, row in kernels}
     structs = {s.name: s.to_json() for kernel, _ in kernels for s in kernel.structs}
-    ir = {row.name: print_kernel(kernel) for kernel, row in kernels}
+    shown = {row.name: _SHOWN[request.show](kernel) for kernel, row in kernels if request.show}
     tests = {row.name: expectations(kernel, row.block_dim) for kernel, row in kernels} if request.selftest else {}
-    return LoweredUnit(unit.name, emitted.source, emitted.files, rows, structs, ir, tests)
+    return LoweredUnit(unit.name, emitted.source, emitted.files, rows, structs, shown, tests)
+
+
+_SHOWN: dict[str, Callable[[nodes.Kernel], str]] = {
+    "ir": lambda kernel: f"{print_kernel(kernel)}\n{print_variables(kernel)}",
+    "python": lambda kernel: print_python(kernel, has_effects),
+}
 
 
 def _manifest_part(kernel: nodes.Kernel) -> dict[str, object]:

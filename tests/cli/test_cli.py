@@ -277,6 +277,24 @@ def test_kernel_without_emit(run: Run, project: Path, pipeline: Pipeline) -> Non
     assert "--kernel goes with --emit" in err
 
 
+def test_check_emits_what_needs_no_compiler(run: Run, project: Path, pipeline: Pipeline) -> None:
+    pipeline.stages = [("robosim.kernels:integrate.py", "import kbuild as kb\n")]
+    status, out, err = run("check", project, "--emit=python", "--kernel", "integrate")
+    assert (status, out) == (0, "import kbuild as kb\n")
+    assert "--- robosim.kernels:integrate.py" in err
+    assert pipeline.options == {"stage": "python", "kernel": "integrate"}
+    status, out, _ = run("check", project, "--emit=python", "-o", project / "out")
+    path = project / "out" / "robosim.kernels.integrate.py"
+    assert (status, out, path.read_text()) == (0, f"{path}\n", "import kbuild as kb\n")
+    status, _, err = run("check", project, "--emit=ptx")
+    assert status == ExitCode.USAGE
+    assert "python" in err
+    for option in ("--kernel", "--output"):
+        status, _, err = run("check", project, option, "x")
+        assert status == ExitCode.USAGE
+        assert f"{option} goes with --emit" in err
+
+
 # check
 
 

@@ -92,7 +92,11 @@ def test_from_check_to_verify(project: Path, cache: Path) -> None:
 
 def test_stages(project: Path, cache: Path, tmp_path: Path) -> None:
     assert "__global__" in kbuild(cache, "build", project, "--emit=cuda", "--kernel", "scale").stdout
-    assert "tiny.kernels:scale" in kbuild(cache, "build", project, "--emit=ir").stdout
+    shown = kbuild(cache, "check", project, "--emit=ir").stdout
+    assert "kernel tiny.kernels:scale ndim=1(" in shown
+    assert "variables of tiny.kernels:scale" in shown
+    again = kbuild(cache, "check", project, "--emit=python", "--kernel", "scale").stdout
+    assert again.startswith("import kbuild as kb\n\n\n@kb.kernel(fmad=True)\ndef scale(")
     assert ".visible .entry scale" in kbuild(cache, "build", project, "--emit=ptx", "--target", "sm_90").stdout
     out = tmp_path / "out"
     files = answer(cache, "build", project, "--emit=cubin", "--target", "sm_90", "-o", out)["files"]

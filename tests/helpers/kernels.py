@@ -77,7 +77,7 @@ def lower_text(folder: Path, text: str, *, fmad: bool = True, asserts: bool = Fa
     """The IR of the kernels in a text. Raises CompileError with what is wrong in it."""
     _, kernels = load(write(folder, text))
     lowered, diagnostics = diagnose(kernels, fmad=fmad, asserts=asserts)
-    if diagnostics:
+    if any(diagnostic.severity == "error" for diagnostic in diagnostics):
         raise CompileError(diagnostics)
     return lowered
 

@@ -287,3 +287,11 @@ def test_functions_are_found_once() -> None:
 def test_all_that_is_mathematics_is_on_the_host() -> None:
     pure = {*ROWS, *FUNCTIONS, *OVERLOADS} - {name for name in ROWS if ROWS[name].is_atomic}
     assert [name for name in sorted(pure) if not TABLE[name].is_on_host] == []
+
+
+def test_fma_of_vectors_and_matrices_goes_element_by_element() -> None:
+    a, b, c = kb.vec3(0.1, 2.0, 3.0), kb.vec3(0.3, 5.0, 6.0), kb.vec3(-0.03, 8.0, 9.0)
+    assert list(kb.fma(a, b, c)) == [host_math.fused(*parts) for parts in zip(a, b, c, strict=True)]
+    assert list(kb.fma(a, 2.0, c)) == [host_math.fused(x, 2.0, y) for x, y in zip(a, c, strict=True)]
+    m = kb.mat22d(1.0, 2.0, 3.0, 4.0)
+    assert kb.fma(m, m, m) == kb.mat22d(2.0, 6.0, 12.0, 20.0)

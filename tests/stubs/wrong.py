@@ -31,7 +31,7 @@ def wrong(a: kb.array[float], b: kb.array2d[kb.vec3], q: kb.quat, qd: kb.quatd, 
     kb.quat_rotate(qd, v)  # E: call-overload
     kb.determinant(v)  # E: call-overload
     kb.transform_point(q, v)  # E: call-overload
-    kb.atomic_add(v, 0, 1.0)  # E: arg-type
+    kb.atomic_add(v, 0, 1.0)  # E: call-overload
     v.w = 1.0  # E: attr-defined
     kb.vec3(1.0, 2.0)  # E: call-overload
     w: kb.vec3 = kb.vec3d()  # E: assignment

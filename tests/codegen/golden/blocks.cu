@@ -87,9 +87,7 @@ extern "C" __global__ void reduce(const kb_launch1 kb_launch, kb_array1<float> d
 #line 21 "/kbuild/golden/blocks.py"
     tile(kb_thread_idx()) = data(kb_tid);
     __syncthreads();
-    float t1 = block_sum(tile);
-#line 23 "/kbuild/golden/blocks.py"
-    float total = t1;
+    float total = block_sum(tile);
     if (kb_thread_idx() == 0) {
         out(kb_block_idx()) = total;
     }

@@ -14,6 +14,12 @@ def misuse(a: kb.array(dtype=float), b: kb.array2d(dtype=int), v: kb.vec3, c: kb
     kb.atomic_add(n, 0, 1)  # E: KB170 works on an array, not on int32
     kb.atomic_add(a[0], 0, 1.0)  # E: KB170 pass the array and the indices
     kb.atomic_add(v, 0, 1.0)  # E: KB170 works on an array
+    kb.atomic_add(v[0], 1.0)  # E: KB170 or the part of an element
+    kb.atomic_add(n, 1)  # E: KB170 works on an array, not on int32
+    kb.atomic_add(c[0].count, 1.0)  # E: KB122 must be int32
+    kb.atomic_add(c[0].active, True)  # E: KB170 does not work on bool
+    kb.atomic_max(c[0].count, 1)
+    kb.atomic_cas(c[0].count, 1)  # E: KB130 compare, value
     kb.atomic_add(a, 1.0)  # E: KB130 kb.atomic_add(array, index …, value)
     kb.atomic_add(b, 0, 1)  # E: KB140 1 index(es) for array2
     kb.atomic_add(a, 0, 1, 1.0)  # E: KB140 2 index(es)

@@ -24,7 +24,9 @@ def index_counts(a: kb.array(dtype=float), b: kb.array2d(dtype=float), v: kb.vec
     a[v] = 1.0  # E: KB140 an index must be an integer, not vec3
     a[n > 1] = 1.0  # E: KB140 an index must be an integer, not bool
     b[0][1] = 1.0
-    a[()] = 1.0  # E: KB140 0 index(es)
+    a[()] = 1.0  # E: KB140 no index
+    a[0] = v[()]  # E: KB140 no index
+    a[0] = a.shape[()]  # E: KB140 no index
 
 
 @kb.kernel

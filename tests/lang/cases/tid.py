@@ -30,7 +30,10 @@ def five(a: kb.array(dtype=float)):
 
 @kb.kernel
 def arguments(a: kb.array(dtype=float)):
-    i = kb.tid(0)  # E: KB130 kb.tid takes 0 argument(s)
+    i = kb.tid(0)  # E: KB161 an axis and the number of coordinates
+    j = kb.tid(2, 2)  # E: KB161 two constants, as in kb.tid(0, 2)
+    k = kb.tid(0, 5)  # E: KB161 two constants
+    l = kb.tid(int(a[0]), 2)  # E: KB161 two constants
     a[i] = 1.0
     kb.tid = 3  # E: KB143
     a[kb.tid] = 1.0  # E: KB105 is no value
