@@ -67,13 +67,14 @@ def main() -> None:
     parser.add_argument("packages", nargs="*", choices=[*PACKAGES, []], help="default: all")
     parser.add_argument("--compile", action="store_true", help=f"compile for {', '.join(TARGETS)} too")
     parser.add_argument("--keep", type=Path, help="keep what `check --json` prints in this folder")
+    parser.add_argument("--read", type=Path, help="count what an earlier run kept in this folder, and check nothing")
     parser.add_argument("--no-record", action="store_true", help="do not write benchmarks/results/corpus.json")
     arguments = parser.parse_args()
     rows = [measure(name, arguments) for name in arguments.packages or PACKAGES]
     for row in rows:
         show(row)
     if not arguments.no_record:
-        record("corpus", {"goal": GOAL, "targets": list(TARGETS) if arguments.compile else [], "packages": rows})
+        record("corpus", {"goal": GOAL, "packages": rows})
 
 
 def measure(name: str, arguments: argparse.Namespace) -> dict[str, Any]:
@@ -107,6 +108,7 @@ def measure(name: str, arguments: argparse.Namespace) -> dict[str, Any]:
         "percent": round(100.0 * complete / remaining, 2) if remaining else 100.0,
         "instances": len(found["listed"]),
         "failed_modules": len(found["failed"]),
+        "targets": found["targets"],
         "warnings": found["warnings"],
         "refused": sorted(refused, key=lambda row: (row["reasons"], row["name"])),
     }
@@ -114,6 +116,9 @@ def measure(name: str, arguments: argparse.Namespace) -> dict[str, Any]:
 
 def checked(name: str, place: str, arguments: argparse.Namespace) -> dict[str, Any]:
     """What `check --as warp --json` says."""
+    if arguments.read is not None:
+        kept: dict[str, Any] = json.loads((arguments.read / f"{name}.json").read_text(encoding="utf-8"))
+        return kept
     folder = site_packages() / place
     command = [sys.executable, "-m", "kbuild", "check", "--as", "warp", str(folder), "--json"]
     for mock in MOCKS.split():
@@ -187,8 +192,8 @@ def show(row: dict[str, Any]) -> None:
     print(f"  {row['complete']:5} of the other {row['remaining']} are complete: {row['percent']} % (goal {GOAL} %)")
     if row["failed_modules"]:
         print(f"  {row['failed_modules']:5} modules cannot be imported")
-    if row["warnings"]:
-        print(f"  {row['warnings']:5} warnings of NVRTC")
+    if row["targets"]:
+        print(f"  {row['warnings']:5} warnings of NVRTC for {', '.join(row['targets'])}")
     counts = Counter(shortened(reason) for one in row["refused"] for reason in one["reasons"][:1])
     for reason, count in counts.most_common():
         print(f"  {count:5} {reason}")

@@ -237,7 +237,7 @@ def not_python_3_8(modules: dict[str, Module]) -> list[str]:
     """Syntax errors of Python 3.8 in the modules that must run there."""
     problems = []
     for module in modules.values():
-        if module.name in PYTHON_3_8 or module.room in ("loader", "hooks"):
+        if module.name in PYTHON_3_8 or module.room in ("loader", "hooks", "warp"):
             try:
                 ast.parse(module.text, feature_version=(3, 8))
             except SyntaxError as error:

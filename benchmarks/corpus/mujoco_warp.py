@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from support.making import Anything, Maker
+from support.making import Anything, Maker, filled
 
 VALUES = {
     "block_dim": (64,),
@@ -28,8 +28,10 @@ VALUES = {
 
 def instances() -> None:
     """Makes them."""
+    import mujoco
     import mujoco_warp
-    from mujoco_warp._src import collision_primitive, types
+    from mujoco_warp import test_data
+    from mujoco_warp._src import collision_primitive, io, types
 
     kinds = types.GeomType
     calls: dict[str, list[dict[str, Any]]] = {
@@ -72,7 +74,24 @@ def instances() -> None:
     for name in ("bias", "bias_len_deriv"):
         calls[f":_muscle_{name}"] = [{key: value for key, value in muscle.items() if key != "vel"}]
     calls[":_dcmotor_resistance"] = [{"act": prm, "worldid": 0, "actadr": 0, "dynprm": prm, "gainprm": prm}]
-    calls[":reset_data_keyframe"] = [{"m": Anything(), "d": Anything(), "key": 0}]
+    calls[":reset_data_keyframe"] = [{"m": filled(types.Model), "d": Anything(), "key": 0}]
+    calls[":_build_megakernel"] = [{"m": filled(types.Model), "rc": filled(types.RenderContext)}]
+    calls[":SupportTest.test_mat33_to_quat_polar"] = [
+        {"self": Anything(), "axis": [0.0, 0.0, 1.0], "angle": 1.0, "stretch": [1.0, 1.0, 1.0]}
+    ]
+    calls[":SupportTest.test_contact_bodies_and_weights_flex_elem"] = [
+        {"self": Anything(), "case": ("seg", [0.0] * 3, [0.0] * 3), "nworld": 1}
+    ]
+    # The tests of MuJoCo Warp make models first, on a GPU; what they launch on them needs none here.
+    for module, names in (
+        (mujoco_warp, "put_model put_data make_data forward"),
+        (mujoco, "MjModel mj_step mj_forward mj_name2id"),
+        (test_data, "fixture"),
+    ):
+        for name in names.split():
+            setattr(module, name, Anything())
     maker = Maker(VALUES, calls)
     maker.make(mujoco_warp.__path__[0])
+    io.reset_data = Anything()  # which the function calls first
+    maker.one(io.__name__, "reset_data_keyframe")
     maker.report()

@@ -10,6 +10,7 @@ counted: nothing real would ask for it.
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import dis
 import enum
 import importlib
@@ -26,7 +27,7 @@ import kbuild.warp as wp
 from kbuild.loader import generic, overloading
 from kbuild.loader import types as runtime
 from kbuild.loader.layout import ArrayAnnotation
-from kbuild.scan.locating import Located, definitions, locate
+from kbuild.scan.locating import definitions, locate
 from kbuild.warp import host
 
 SECONDS = 5
@@ -103,6 +104,25 @@ class Anything:
     __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _again
     __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = __pow__ = __neg__ = __and__ = __rand__ = __or__ = _again
     __matmul__ = __lshift__ = __rshift__ = __abs__ = __invert__ = _again
+
+
+def filled(kind: Any) -> Any:
+    """An instance of a dataclass with a small value in every field that has a simple type, and stand-ins elsewhere."""
+    made = object.__new__(kind)
+    for field in dataclasses.fields(kind):
+        object.__setattr__(made, field.name, _small(field.type))
+    return made
+
+
+def _small(kind: Any) -> Any:
+    if dataclasses.is_dataclass(kind):
+        return filled(kind)
+    if isinstance(kind, type) and issubclass(kind, enum.Enum):
+        return next(iter(kind))
+    simple = {"int": 1, "float": 0.5, "bool": False, "str": "name", int: 1, float: 0.5, bool: False, str: "name"}
+    if isinstance(kind, (str, type)) and kind in simple:
+        return simple[kind]
+    return kind() if hasattr(kind, "_kb_type_") else Anything()
 
 
 # Functions of Warp's that allocate, launch or ask a GPU.
@@ -184,7 +204,7 @@ class Maker:
                 if "<locals>" in one.qualname
             )
             for qualname in outer:
-                self.one(module, qualname)
+                self.one(module.name, qualname)
 
     def overloads(self, word: str, types: dict[str, dict[str, Any]]) -> None:
         """An overload of each generic kernel of a package's modules: with the types given by its name, or float32."""
@@ -208,11 +228,11 @@ class Maker:
         except Exception as error:
             self.failed.append(f"{kernel.name}: {type(error).__name__}: {error}"[:160])
 
-    def one(self, module: Located, qualname: str) -> None:
+    def one(self, module: str, qualname: str) -> None:
         """One function, or method."""
-        name = f"{module.name}:{qualname}"
+        name = f"{module}:{qualname}"
         try:
-            owner: Any = importlib.import_module(module.name)
+            owner: Any = importlib.import_module(module)
             for part in qualname.split("."):
                 # A parametrised test has left its name for several.
                 found = part if hasattr(owner, part) else next((n for n in dir(owner) if n.startswith(part)), part)

@@ -106,7 +106,7 @@ def _run_as(arguments: argparse.Namespace, console: Console) -> ExitCode:
     words = arguments.project or ["."]
     result = check_as(arguments.dialect, words, instances=arguments.instances, mocks=arguments.mock, targets=wanted)
     if console.as_json:
-        console.result(_detailed(result))
+        console.result(_detailed(result, arguments.compile))
     else:
         for diagnostic in result.diagnostics:
             console.note(diagnostic.render() + "\n")
@@ -114,7 +114,7 @@ def _run_as(arguments: argparse.Namespace, console: Console) -> ExitCode:
     return _status(result.diagnostics)
 
 
-def _detailed(result: DialectCheck) -> dict[str, object]:
+def _detailed(result: DialectCheck, targets: list[str]) -> dict[str, object]:
     def rows(definitions: Iterable[object]) -> list[dict[str, object]]:
         return [{name: getattr(one, name) for name in ("path", "qualname", "line")} for one in definitions]
 
@@ -133,6 +133,7 @@ def _detailed(result: DialectCheck) -> dict[str, object]:
         "definitions": rows(result.definitions),
         "unmade": rows(result.unmade),
         "failed": result.failed,
+        "targets": targets,
         "warnings": result.warnings,
     }
 

@@ -124,6 +124,8 @@ def attribute(ctx: Context, node: ast.expr) -> Operand:
 def _attribute(ctx: Context, base: Operand, node: ast.Attribute) -> Operand:
     if isinstance(base, nodes.Position):
         return positions.along(ctx, base, node)
+    if isinstance(base, Static) and isinstance(base.value, (Vector, Matrix)) and node.attr == "dtype":
+        return Static(base.value.element, ctx.span(node))  # `a.dtype.dtype` of an array of vectors
     value = ctx.typed(base, node.value)
     match value.type:
         case Array():

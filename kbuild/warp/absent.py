@@ -97,6 +97,8 @@ def absent_class(name: str, family: str) -> type:
 def absent(name: str, family: str) -> Any:
     """What stands for a name: a class where Warp has one, by the spelling."""
     last = name.rpartition(".")[2]
+    if last in DECORATORS:
+        return decorator_maker(name, family)
     is_class = (last[:1].isupper() and not last.isupper()) or "array" in last
     return absent_class(name, family) if is_class else Absent(name, family)
 
@@ -137,7 +139,7 @@ class AbsentModule(ModuleType):
             return getattr(__import__("kbuild.warp." + PRESENT[full], None, None, ["*"]), name)
         if any(one.startswith(full + ".") for one in PRESENT):
             return module(full)
-        return decorator_maker(full, self._family) if name in DECORATORS else absent(full, self._family)
+        return absent(full, self._family)
 
 
 # What is there in modules that are absent else: values, and what lives in a module here.
@@ -149,12 +151,13 @@ CONSTANTS = {
 PRESENT = {
     "fem.cache.dynamic_func": "declarations",
     "fem.cache.dynamic_kernel": "declarations",
+    "fem.linalg.inverse_qr": "functions",
     "fem.linalg.symmetric_eigenvalues_qr": "functions",
     "sparse.bsr_block_index": "functions",
     "sparse.bsr_row_index": "functions",
 }
-# Functions of absent modules that projects use as decorators with options.
-DECORATORS = frozenset({"integrand"})
+# Functions that projects use as decorators, with options.
+DECORATORS = frozenset({"integrand", "jax_callable", "jax_kernel"})
 
 _modules: dict[str, AbsentModule] = {}
 

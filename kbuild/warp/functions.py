@@ -51,6 +51,12 @@ def bsr_block_index(row: int, col: int, bsr_offsets: array(dtype=int), bsr_colum
 
 
 @func
+def inverse_qr(A: Any):  # type: ignore[no-untyped-def]
+    """The inverse of a matrix of up to four rows."""
+    return kb.inverse(A)
+
+
+@func
 def symmetric_eigenvalues_qr(A: Any, tol: Any):  # type: ignore[no-untyped-def]
     """Eigenvalues D, in no promised order, and eigenvectors P, one a row: A = Pᵀ diag(D) P, A being symmetric.
 

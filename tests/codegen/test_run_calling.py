@@ -45,7 +45,7 @@ def program(
     q = kb.quat(*v[i], 1.0)
     s = kb.spatial_vector(*v[i], *q[0:3])
     out[i, 1] = total(s) + q.w
-    out[i, 2] = zero_of(a) + kb.max(*v[i][1:3])
+    out[i, 2] = v.dtype(v.dtype.dtype(0.0))[1] + zero_of(a) + kb.max(*v[i][1:3])
     WIDTH = kb.static(FACTOR * 2)
     half = kb.static(split)
     m, (b, _) = half(a[i])

@@ -152,7 +152,7 @@ def test_the_command_as_json(broken: Path) -> None:
     assert said["refusals"] == [{"code": "KB114", "count": 6}, {"code": "KB142", "count": 1}]
     assert {row["kernel"] for row in said["diagnostics"]} == {row["name"] for row in said["listed"] if row["refusals"]}
     assert len(said["definitions"]) == 8
-    assert (said["unmade"], said["failed"], said["warnings"]) == ([], [], 0)
+    assert (said["unmade"], said["failed"], said["targets"], said["warnings"]) == ([], [], [], 0)
 
 
 @pytest.mark.parametrize("words", [["no/such/place"], ["no_such_package"], ["jso"]])

@@ -81,8 +81,11 @@ def test_a_decorated_function_stays_absent() -> None:
     @wp.fem.integrand(kernel_options={})
     def other() -> None: ...
 
-    for made in (form, other):
-        with pytest.raises(NotInKbuild, match=r"finite elements"):
+    @wp.jax_callable(graph_mode=wp.JaxCallableGraphMode.WARP)
+    def third() -> None: ...
+
+    for made, family in ((form, "finite elements"), (other, "finite elements"), (third, "other frameworks")):
+        with pytest.raises(NotInKbuild, match=family):
             made()
 
 

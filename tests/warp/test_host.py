@@ -1,0 +1,100 @@
+"""Arrays, devices and launches with Warp's arguments, on a fake driver."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import kbuild as kb
+import kbuild.warp as wp
+from kbuild.loader import resolve
+from kbuild.warp import host
+from kbuild.warp.absent import NotInKbuild
+from tests.helpers.fake_cuda import FakeCuda, compile_library
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    return compile_library(tmp_path_factory.mktemp("fake"))
+
+
+@pytest.fixture(autouse=True)
+def cuda(library: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeCuda]:
+    monkeypatch.setattr(host, "_scopes", [])
+    with FakeCuda(library, devices="9.0,9.0") as fake:
+        yield fake
+        assert fake.breaches == []
+
+
+def test_arrays() -> None:
+    a = wp.array([1.0, 2.0, 3.0], dtype=wp.float32)
+    assert isinstance(a, kb.array)
+    assert isinstance(a, wp.array)
+    assert not isinstance(a, wp.array2d)
+    assert wp.zeros_like(a).tolist() == [0.0, 0.0, 0.0]
+    assert wp.ones_like(a).tolist() == [1.0, 1.0, 1.0]
+    assert wp.full_like(a, 7.0).tolist() == [7.0, 7.0, 7.0]
+    assert wp.empty_like(a).shape == (3,)
+    copied = wp.clone(a)
+    wp.copy(a, wp.full(3, 5.0, dtype=float))
+    assert (copied.tolist(), a.tolist()) == ([1.0, 2.0, 3.0], [5.0, 5.0, 5.0])
+    assert wp.zeros((2, 3), dtype=wp.vec3, requires_grad=False).shape == (2, 3)
+    assert wp.zeros(shape=(2,), dtype=int, device="cuda:1").device is wp.get_device("cuda:1")
+    assert wp.from_numpy(np.arange(4, dtype=np.int32), dtype=int).tolist() == [0, 1, 2, 3]
+    assert wp.from_numpy(np.arange(4, dtype=np.float32), shape=(2, 2)).shape == (2, 2)
+    assert wp.array(shape=(4,), dtype=float, copy=True).shape == (4,)
+    assert wp.array2d(shape=(2, 2), dtype=float).ndim == 2
+
+
+def test_devices() -> None:
+    assert [str(device) for device in wp.get_cuda_devices()] == ["cuda:0", "cuda:1"]
+    assert wp.get_cuda_device_count() == 2
+    assert wp.is_cuda_available()
+    assert not wp.is_cpu_available()
+    assert wp.get_cuda_device(1) is wp.get_device("cuda:1")
+    assert wp.is_device_available(wp.get_device())
+    with wp.ScopedDevice("cuda:1") as device:
+        assert wp.get_device() is device
+        assert wp.zeros(1).device is device
+        with wp.ScopedDevice("cuda:0"):
+            assert str(wp.get_device()) == "cuda:0"
+        assert wp.get_device() is device
+    assert str(wp.get_device()) == "cuda:0"
+    wp.set_device("cuda:1")
+    assert str(wp.get_device()) == "cuda:1"
+    wp.set_device("cuda:0")
+    wp.synchronize_device()
+
+
+def test_launches(monkeypatch: pytest.MonkeyPatch) -> None:
+    given = []
+    monkeypatch.setattr(resolve, "launch", lambda *arguments: given.append(arguments))
+    wp.launch("kernel", dim=4, inputs=[1], outputs=[2], device="cuda:1", record_tape=False, max_blocks=8, block_dim=64)
+    wp.launch("kernel", 4, [1])
+    assert given == [("kernel", 4, [1], [2], "cuda:1", None, 64), ("kernel", 4, [1], (), None, None, None)]
+    for wrong in ({"adj_inputs": [1]}, {"record_cmd": True}, {"adjoint": True}):
+        with pytest.raises(NotInKbuild):
+            wp.launch("kernel", 4, [1], **wrong)
+    with pytest.raises(TypeError, match=r"wp\.launch has no argument 'dims'"):
+        wp.launch("kernel", 4, [1], dims=3)
+    assert len(given) == 2
+
+
+def test_timers(capsys: pytest.CaptureFixture[str]) -> None:
+    with wp.ScopedTimer("step", synchronize=True) as timer:
+        pass
+    assert timer.elapsed >= 0.0
+    assert capsys.readouterr().out.startswith("step took ")
+    with wp.ScopedTimer("quiet", active=False):
+        pass
+    with wp.ScopedTimer("silent", print=False):
+        pass
+    assert capsys.readouterr().out == ""
+
+
+def test_numbers_of_numpy() -> None:
+    assert wp.dtype_to_numpy(wp.vec3d) is np.float64
+    assert wp.dtype_from_numpy(np.int16) is kb.int16
