@@ -65,20 +65,14 @@ def test_every_float_function_is_measured() -> None:
     assert wanted <= set(measured("float32")) & set(measured("float16")) & set(measured("float64"))
 
 
-# The results were measured before `copysign` of float16 kept the sign of a NaN; new ones will make this fail.
-BEFORE_ITS_REPAIR = pytest.param("copysign", marks=pytest.mark.xfail(reason="measured before its repair", strict=True))
-SELECTIONS = ("copysign", "min", "max")  # they cannot err by a little, and were tried at fewer points
-
-
-@pytest.mark.parametrize("name", [BEFORE_ITS_REPAIR, *sorted(set(RESULTS["functions"]) - {"copysign"})])
+@pytest.mark.parametrize("name", sorted(RESULTS["functions"]))
 def test_the_errors_are_within_the_documented_bounds(name: str, support: SimpleNamespace) -> None:
     for type, row in RESULTS["functions"][name].items():
         assert row["bound"] == support.bounds.bound(name, type)
         assert row["wrong"] == 0
         assert 0 <= row["apart"] <= row["bound"]
         assert row["ulps"] <= row["apart"] + 0.5
-        least = {"float16": 1 << 16, "float32": 100_000, "float64": 40_000}[type]
-        assert row["points"] >= (20_000 if name in SELECTIONS else least)
+        assert row["points"] >= {"float16": 1 << 16, "float32": 100_000, "float64": 40_000}[type]
 
 
 def test_the_points_for_the_gpu_are_those_of_the_table() -> None:
