@@ -18,6 +18,7 @@ VALUES = {
     "max_dof": (6,),
     "max_records": (0,),
     "nmaxdim": (1, 4),
+    "ntiles": (7,),
     "nv": (6, 40),
     "nv_pad": (16,),
     "njmax": (64,),
@@ -75,7 +76,9 @@ def instances() -> None:
         calls[f":_muscle_{name}"] = [{key: value for key, value in muscle.items() if key != "vel"}]
     calls[":_dcmotor_resistance"] = [{"act": prm, "worldid": 0, "actadr": 0, "dynprm": prm, "gainprm": prm}]
     calls[":reset_data_keyframe"] = [{"m": filled(types.Model), "d": Anything(), "key": 0}]
-    calls[":_build_megakernel"] = [{"m": filled(types.Model), "rc": filled(types.RenderContext)}]
+    rendering = filled(types.RenderContext)
+    rendering.geom_ray_types = (int(kinds.PLANE), int(kinds.SPHERE), int(kinds.BOX), int(kinds.MESH))
+    calls[":_build_megakernel"] = [{"m": filled(types.Model), "rc": rendering}]
     calls[":SupportTest.test_mat33_to_quat_polar"] = [
         {"self": Anything(), "axis": [0.0, 0.0, 1.0], "angle": 1.0, "stretch": [1.0, 1.0, 1.0]}
     ]
