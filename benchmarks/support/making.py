@@ -36,12 +36,14 @@ MOST = 24  # calls of one function
 
 
 class Anything:
-    """Stands for an object of the host: every attribute, call, item and sum is one again. Truth is as `truth` says."""
+    """Stands for an object of the host: every attribute, call, item and sum is one again, but for attributes that were
+    given. Truth is as `truth` says.
+    """
 
     truth = False
 
-    def __init__(self, *_: Any, **__: Any) -> None:
-        pass
+    def __init__(self, *_: Any, **known: Any) -> None:
+        self.__dict__.update(known)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
