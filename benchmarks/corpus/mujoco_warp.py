@@ -18,6 +18,7 @@ VALUES = {
     "max_dof": (6,),
     "max_records": (0,),
     "nmaxdim": (1, 4),
+    "ntiles": (7,),
     "nv": (6, 40),
     "nv_pad": (16,),
     "njmax": (64,),
@@ -75,7 +76,9 @@ def instances() -> None:
         calls[f":_muscle_{name}"] = [{key: value for key, value in muscle.items() if key != "vel"}]
     calls[":_dcmotor_resistance"] = [{"act": prm, "worldid": 0, "actadr": 0, "dynprm": prm, "gainprm": prm}]
     calls[":reset_data_keyframe"] = [{"m": filled(types.Model), "d": Anything(), "key": 0}]
-    calls[":_build_megakernel"] = [{"m": filled(types.Model), "rc": filled(types.RenderContext)}]
+    rendering = filled(types.RenderContext)
+    rendering.geom_ray_types = (int(kinds.PLANE), int(kinds.SPHERE), int(kinds.BOX), int(kinds.MESH))
+    calls[":_build_megakernel"] = [{"m": filled(types.Model), "rc": rendering}]
     calls[":SupportTest.test_mat33_to_quat_polar"] = [
         {"self": Anything(), "axis": [0.0, 0.0, 1.0], "angle": 1.0, "stretch": [1.0, 1.0, 1.0]}
     ]
@@ -84,12 +87,13 @@ def instances() -> None:
     ]
     # The tests of MuJoCo Warp make models first, on a GPU; what they launch on them needs none here.
     for module, names in (
-        (mujoco_warp, "put_model put_data make_data forward"),
+        (mujoco_warp, "put_data make_data forward"),
         (mujoco, "MjModel mj_step mj_forward mj_name2id"),
         (test_data, "fixture"),
     ):
         for name in names.split():
             setattr(module, name, Anything())
+    mujoco_warp.put_model = lambda *_, **__: Anything(nv=10, nv_pad=16)
     maker = Maker(VALUES, calls)
     maker.make(mujoco_warp.__path__[0])
     io.reset_data = Anything()  # which the function calls first

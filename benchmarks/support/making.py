@@ -36,12 +36,14 @@ MOST = 24  # calls of one function
 
 
 class Anything:
-    """Stands for an object of the host: every attribute, call, item and sum is one again. Truth is as `truth` says."""
+    """Stands for an object of the host: every attribute, call, item and sum is one again, but for attributes that were
+    given. Truth is as `truth` says.
+    """
 
     truth = False
 
-    def __init__(self, *_: Any, **__: Any) -> None:
-        pass
+    def __init__(self, *_: Any, **known: Any) -> None:
+        self.__dict__.update(known)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
@@ -68,7 +70,7 @@ class Anything:
     def __array__(self, *_: Any, **__: Any) -> Any:
         import numpy
 
-        return numpy.zeros((4, 4))
+        return numpy.zeros((1, 1))
 
     def __enter__(self) -> Any:
         return self
@@ -261,10 +263,10 @@ class Maker:
             yield dict(zip((p.name for p in wanted), chosen, strict=True))
 
     def _choices(self, parameter: inspect.Parameter, annotation: Any) -> Sequence[Any]:
-        if parameter.name in self.values:
-            return self.values[parameter.name]
         if annotation is bool or annotation == "bool" or isinstance(parameter.default, bool):
             return (False, True)
+        if parameter.name in self.values:
+            return self.values[parameter.name]
         if isinstance(annotation, type) and issubclass(annotation, enum.Enum):
             return list(annotation)
         if parameter.default is not parameter.empty and parameter.default is not None:

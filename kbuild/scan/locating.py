@@ -66,10 +66,17 @@ def _folder(folder: Path) -> Iterator[Located]:
 
 
 def _root(folder: Path) -> Path:
-    """The folder above the outermost package. A package `warp` is none: its name stands for kbuild.warp."""
-    while (folder / "__init__.py").is_file() and folder.name != "warp":
+    """The folder above the outermost package, over folders without an `__init__.py` that lie in one. A package `warp`
+    is none: its name stands for kbuild.warp.
+    """
+    while folder.name != "warp" and _is_package(folder):
         folder = folder.parent
     return folder
+
+
+def _is_package(folder: Path) -> bool:
+    has_its_own = (folder / "__init__.py").is_file()
+    return has_its_own or (folder.name.isidentifier() and (folder.parent / "__init__.py").is_file())
 
 
 def _package(name: str) -> Iterator[Located]:

@@ -182,6 +182,11 @@ def test_what_words_mean(project: Path, tmp_path: Path) -> None:
         "warpsim.instances",
     ]
     assert {one.name for one in locate(["json"])} >= {"json", "json.decoder"}
+    loose = package / "_inside" / "deep.py"
+    loose.parent.mkdir()
+    loose.write_text("")
+    assert [one.name for one in locate([str(loose)])] == ["warpsim._inside.deep"]
+    assert [(one.name, one.root) for one in locate([str(loose.parent)])] == [("warpsim._inside.deep", package.parent)]
     # A package `warp` is none: its name stands for kbuild.warp.
     inside = tmp_path / "warp" / "examples" / "core"
     inside.mkdir(parents=True)
