@@ -82,7 +82,7 @@ def _advice(annotation: object) -> str:
     return ": use bool, int, float, a kbuild scalar, vector or matrix, array(dtype=…) or a @struct class"
 
 
-def struct(cls: type) -> type:
+def struct(cls: type, may_be_empty: bool = False) -> type:
     """Makes a class of annotated fields a record that kernels take: host instances hold the fields as attributes.
 
     `Spring(stiffness=2.0)` sets fields by keyword; the others are zero, and arrays are None until set. Assigning to a
@@ -90,7 +90,7 @@ def struct(cls: type) -> type:
     """
     fields = _annotations(cls)
     where = "@struct class %s" % cls.__qualname__
-    if not fields:
+    if not fields and not may_be_empty:
         raise TypeError("%s has no fields: annotate them, as in `x: float`" % where)
     if cls.__bases__ != (object,):
         raise TypeError(

@@ -13,7 +13,7 @@ from kbuild.loader import types as runtime
 from kbuild.loader.errors import did_you_mean
 from kbuild.loader.layout import AbsentType
 
-from .absent import absent_class, decorator_maker
+from .absent import decorator_maker
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -105,14 +105,12 @@ def struct(c: Any = None, **options: Any) -> Any:
 
 
 def _struct(cls: type) -> type:
-    """A record. Warp does not read values that the class gives its fields: they start at zero, here too."""
+    """A record, without fields too. Warp does not read values that the class gives its fields: they start at zero."""
     fields = cls.__dict__.get("__annotations__", {})  # noqa: RUF063 (that needs a dependency)
-    if not fields:
-        return absent_class(cls.__qualname__, "empty structs")
     for name in fields:
         if name in cls.__dict__:
             delattr(cls, name)
-    return runtime.struct(cls)
+    return runtime.struct(cls, may_be_empty=True)
 
 
 def _check(what: str, options: dict[str, Any], known: tuple[str, ...]) -> None:
