@@ -14,7 +14,6 @@ import contextlib
 import importlib
 import inspect
 import json
-import operator
 import sys
 from dataclasses import replace
 from functools import reduce
@@ -45,11 +44,6 @@ MOCKS = """
 PIL cupy jax jaxlib matplotlib nvtx onnx onnxruntime paddle pxr pyglet pytest scipy taichi tkinter torch trimesh usd
 warp_nn yaml coacd alphashape
 """.split()
-STUBS = """
-array_cast capture_begin capture_end capture_launch clone copy empty empty_like from_numpy full full_like launch
-launch_tiled ones ones_like synchronize synchronize_device zeros zeros_like
-""".split()
-
 
 class Impossible(Exception):
     """A kernel that cannot be made here; says why."""
@@ -143,16 +137,11 @@ class Maker:
 
 
 def _call(function: Any, arguments: dict[str, Any]) -> Any:
-    """Calls a factory. A cached one gives what it gave before, which is the kernel itself."""
-    import kbuild.warp as wp
-
-    before = {name: getattr(wp, name, None) for name in STUBS}
-    parameters = inspect.signature(inspect.unwrap(function)).parameters
-    positional = [p.name for p in parameters.values() if p.kind is p.VAR_POSITIONAL]
-    with contextlib.suppress(KeyError):
-        for name in positional:
-            arguments.pop(name)
-    return function(**arguments) if before is not None else None
+    """Calls a factory, by position where it can be: decorators that keep what was made may take nothing else."""
+    code = inspect.unwrap(function).__code__
+    positional = [arguments[name] for name in code.co_varnames[: code.co_argcount]]
+    named = code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
+    return function(*positional, **{name: arguments[name] for name in named})
 
 
 def _kernels_in(value: Any) -> list[runtime.Kernel]:
@@ -269,5 +258,4 @@ def _names(maker: Maker, found: Any, problems: dict[int, str], report: Report, r
 
 
 if __name__ == "__main__":
-    _ = operator
     main()

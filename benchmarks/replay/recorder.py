@@ -239,7 +239,7 @@ class Recorder:
             return None
         buffers = sorted({buffer for _, places in packed for _, buffer, _ in places})
         again = functools.partial(self.invoke, kernel, hooks, params, False)
-        self._op("launch", buffers, again, kernel=row["id"], dim=dim, params=packed)
+        self._op("launch", buffers, again, kernel=row["id"], dim=dim, bounds=bytes(bounds).hex(), params=packed)
         return self._case(row, self.scene["ops"][-1])
 
     def _leave_out(self, row: dict[str, Any]) -> None:
@@ -249,23 +249,31 @@ class Recorder:
         self.scene["reasons"].append(f"{row['module']}:{row['qualname']}: {row['problem']}")
 
     def _case(self, row: dict[str, Any], op: dict[str, Any]) -> Any:
-        """Memory before and after one launch, for the first and the latest launch of a kernel in a scene."""
+        """Memory before and after one launch."""
         assert self.scene is not None
-        mine = [one for one in self.cases if one["kernel"] == row["id"] and one["scene"] == self.scene["name"]]
-        if len(mine) >= _WANTED_CASES:
-            self.cases.remove(mine[-1])
         by_name = {name: start for start, name in self.names.items()}
         places = [(name, by_name[name]) for name in op["buffers"]]
         if sum(self.sizes[start] for _, start in places) > _LARGEST_CASE:
             return None
         before = {name: ctypes.string_at(start, self.sizes[start]) for name, start in places}
         case: dict[str, Any] = {"scene": self.scene["name"], "kernel": row["id"], "op": op, "before": before}
-        self.cases.append(case)
 
         def after() -> None:
             case["after"] = {name: ctypes.string_at(start, self.sizes[start]) for name, start in places}
+            self._keep(case)
 
         return after
+
+    def _keep(self, case: dict[str, Any]) -> None:
+        """Of a kernel's launches in a scene the first and the latest that change memory, else the first."""
+        alike = [one for one in self.cases if (one["kernel"], one["scene"]) == (case["kernel"], case["scene"])]
+        telling = [one for one in alike if one["after"] != one["before"]]
+        if case["after"] != case["before"]:
+            for one in [one for one in alike if one not in telling] + telling[_WANTED_CASES - 1 :]:
+                self.cases.remove(one)
+            self.cases.append(case)
+        elif not alike:
+            self.cases.append(case)
 
     def _pack(self, spelling: str, param: Any) -> tuple[str, list[tuple[int, str, int]]]:
         """A parameter's bytes with addresses left out, and where addresses go: (offset, buffer, offset there)."""

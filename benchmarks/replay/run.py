@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT), str(Path(__file__).parent), str(ROOT / "benchmarks")]
+sys.path[:0] = [str(ROOT), str(Path(__file__).parent)]
 
 from comparing import differences, worst
 from recording import Recording, arrays_of

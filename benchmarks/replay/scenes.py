@@ -249,8 +249,6 @@ EXAMPLES = (
     "core.example_fluid",
     "core.example_wave",
     "core.example_graph_capture",
-    "core.example_dem",
-    "core.example_sph",
 )
 
 
