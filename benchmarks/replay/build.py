@@ -1,4 +1,4 @@
-"""kbuild's machine code for what was recorded: one bundle a recording, and which kernel of it stands for which of Warp's.
+"""kbuild's machine code for what was recorded: a bundle for each recording, and which kernel stands for which of Warp's.
 
     build.py GROUP --out build/replay       → GROUP.kbundle, GROUP.names.json
 
@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import importlib
+import importlib.metadata
 import inspect
 import json
 import sys
@@ -21,7 +22,8 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT), str(ROOT / "benchmarks")]
+sys.path.insert(0, str(ROOT / "benchmarks"))
+sys.path.insert(0, str(ROOT))
 
 from support.results import progress
 
@@ -43,7 +45,8 @@ from kbuild.scan.units import cut, find, lower_unit
 MOCKS = """
 PIL cupy jax jaxlib matplotlib nvtx onnx onnxruntime paddle pxr pyglet pytest scipy taichi tkinter torch trimesh usd
 warp_nn yaml coacd alphashape
-""".split()
+"""
+
 
 class Impossible(Exception):
     """A kernel that cannot be made here; says why."""
@@ -84,7 +87,10 @@ class Maker:
         self.recording = recording
         self.made: dict[str, runtime.Kernel] = {}
         modules = sorted({row["module"] for row in recording["kernels"] if row["problem"] is None})
-        self.request = Request([], modules, MOCKS, True, False, per_kernel=True, dialect="warp", keep_going=True)
+        roots = [str(importlib.metadata.distribution("warp-lang").locate_file("warp/examples"))]
+        self.request = Request(
+            roots, modules, MOCKS.split(), True, False, per_kernel=True, dialect="warp", keep_going=True
+        )
         self.declared, faults, _ = import_kernels(self.request, lambda name: None)
         for fault in faults:
             print(fault.render(), file=sys.stderr)
@@ -171,7 +177,7 @@ def restore(value: Any) -> Any:
     if not isinstance(value, dict):
         return value
     if "enum" in value:
-        return getattr(_at(value["enum"]), value["name"])
+        return _at(value["enum"])(restore(value["value"]))
     if "at" in value:
         return _at(value["at"])
     if "list" in value:
@@ -234,7 +240,9 @@ def build(maker: Maker, fmad: bool, arguments: argparse.Namespace, refused: dict
     return _names(maker, found, problems, report, refused)
 
 
-def _names(maker: Maker, found: Any, problems: dict[int, str], report: Report, refused: dict[str, str]) -> dict[str, str]:
+def _names(
+    maker: Maker, found: Any, problems: dict[int, str], report: Report, refused: dict[str, str]
+) -> dict[str, str]:
     """By identity: kernels that were made twice are one."""
     names = {}
     messages = {d.kernel: f"{d.message} [{d.code}]" for d in report.diagnostics}

@@ -1,4 +1,4 @@
-"""Memory and launches on a GPU: Warp's cubins by the driver, with Warp's own parameter blocks; kbuild's by its loader."""
+"""Memory and launches on a GPU: Warp's cubins by the driver, with Warp's parameters; kbuild's by its loader."""
 
 from __future__ import annotations
 
@@ -133,13 +133,17 @@ class Gpu:
         row = self.recording.kernels[op["kernel"]]
         code = f"{row['warp']['code']}.{way}"
         if code not in self.modules:
-            self.modules[code] = self.cuda.query("cuModuleLoadData", self.recording.cubin(code), about=row["warp_module"])
+            self.modules[code] = self.cuda.query(
+                "cuModuleLoadData", self.recording.cubin(code), about=row["warp_module"]
+            )
         key = (code, row["warp"]["entry"])
         if key not in self.functions:
             entry = key[1].encode()
             self.functions[key] = self.cuda.query("cuModuleGetFunction", self.modules[code], entry, about=key[1])
         function = self.functions[key]
-        packed = [ctypes.create_string_buffer(data, len(data)) for data in self.recording.warp_parameters(op, self.address)]
+        packed = [
+            ctypes.create_string_buffer(data, len(data)) for data in self.recording.warp_parameters(op, self.address)
+        ]
         params = (ctypes.c_void_p * len(packed))(*[ctypes.addressof(one) for one in packed])
         threads = 1
         for extent in op["dim"]:

@@ -21,7 +21,8 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT), str(ROOT / "tests"), str(Path(__file__).parent)]
+sys.path.insert(0, str(ROOT / "tests"))
+sys.path.insert(0, str(ROOT))
 
 from comparing import differences, worst
 from gpu import Foreign, described, itemsize
@@ -52,7 +53,7 @@ class Host:
                 entries[match[1]] = source
         wanted = {self.rows[name]["entry"]: self.rows[name] for name in self.recording.names["unfused"].values()}
         with ThreadPoolExecutor(2) as pool:
-            for entry, library in zip(wanted, pool.map(lambda e: self._compile(entries[e]), wanted)):
+            for entry, library in zip(wanted, pool.map(lambda e: self._compile(entries[e]), wanted), strict=False):
                 if library is not None:
                     self.libraries[entry] = library
 
@@ -61,7 +62,9 @@ class Host:
         source = source.replace(host_gpu._FROM_HALF, "y = host_from_half(x.bits);")
         rows = {row["entry"]: row for row in self.rows.values()}
         runners = [host_gpu._runner(m[1], m[2], rows[m[1]]) for m in host_gpu._ENTRY.finditer(source)]
-        whole = f'#include "{host_gpu.HEADER}"\n{source}\n#line 1 "runners"\nnamespace kb_unit {{\n{"".join(runners)}}}\n'
+        whole = (
+            f'#include "{host_gpu.HEADER}"\n{source}\n#line 1 "runners"\nnamespace kb_unit {{\n{"".join(runners)}}}\n'
+        )
         path = self.folder / f"{hashlib.sha256(whole.encode()).hexdigest()[:24]}.cpp"
         library = path.with_suffix(".so")
         if not library.exists():
@@ -75,7 +78,10 @@ class Host:
 
     def begin(self, buffers: dict[str, bytes]) -> None:
         """Puts buffers into memory."""
-        self.memory = {name: (ctypes.c_char * (len(data) + 64)).from_buffer_copy(data + bytes(64)) for name, data in buffers.items()}
+        self.memory = {
+            name: (ctypes.c_char * (len(data) + 64)).from_buffer_copy(data + bytes(64))
+            for name, data in buffers.items()
+        }
         self.sizes = {name: len(data) for name, data in buffers.items()}
 
     def address(self, buffer: str, offset: int) -> int:

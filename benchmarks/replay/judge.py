@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(Path(__file__).parent), str(ROOT / "benchmarks")]
+sys.path.insert(1, str(ROOT / "benchmarks"))
 
 from recording import Recording
 from support.results import folder
@@ -130,7 +130,9 @@ def verdict_of(row: dict[str, Any]) -> str:
             continue
         differs = again["equal"] < again["count"]
         near = found["special"] == 0 and found["error"] <= max(10 * again["error"], TOLERANCE) and not found["integers"]
-        if not differs or not (near or all(one.get("multiset") or one.get("error", 1.0) <= TOLERANCE for one in arrays)):
+        if not differs or not (
+            near or all(one.get("multiset") or one.get("error", 1.0) <= TOLERANCE for one in arrays)
+        ):
             return "different"
     return "order"
 

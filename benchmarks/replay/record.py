@@ -19,8 +19,6 @@ import time
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parent))
-
 from recorder import Recorder, squeeze
 
 DISTRIBUTIONS = ("warp-lang", "newton", "mujoco-warp", "mujoco", "numpy")
@@ -40,7 +38,10 @@ def main() -> None:
 
     started = time.time()
     scenes.GROUPS[arguments.group](recorder)
-    print(f"{arguments.group}: {len(recorder.kernels)} kernels, {len(recorder.cases)} cases, {time.time() - started:.0f} s")
+    print(
+        f"{arguments.group}: {len(recorder.kernels)} kernels, {len(recorder.cases)} cases, "
+        f"{time.time() - started:.0f} s"
+    )
     for name, reason in recorder.left_out.items():
         print(f"  left out: {name}: {reason}")
     code: dict[str, bytes] = {}
@@ -93,7 +94,10 @@ def compile_kernels(recorder: Recorder, arch: int, code: dict[str, bytes], witho
         code[f"{name}.fused"], code[f"{name}.unfused"] = path.read_bytes(), next(iter(unfused.values()))
         for row in rows:
             hash = module.hashers[block_dim].kernel_hashes[row["object"]]
-            row["warp"] = {"code": name, "entry": row["object"].get_mangled_name(kernel_hash=hash) + "_cuda_kernel_forward"}
+            row["warp"] = {
+                "code": name,
+                "entry": row["object"].get_mangled_name(kernel_hash=hash) + "_cuda_kernel_forward",
+            }
         print(f"  {module.name}: {len(rows)} kernels, {time.time() - started:.0f} s", flush=True)
     shutil.rmtree(folder)
     context.build = build

@@ -1,4 +1,4 @@
-"""Records what Warp launches on the CPU: kernels, parameter blocks, the memory they point into, host operations between.
+"""Records what Warp launches on the CPU: kernels, parameters, the memory they point into, host operations between.
 
     recorder = Recorder()                  # before newton and the like are imported: notes how kernels come to be
     with recorder.recording("cloth"):      # everything that is launched goes into the scene's list
@@ -26,7 +26,6 @@ import warp as wp
 from spelling import Structs, Unspeakable, spell, value
 from warp._src import build, context
 
-# A kernel's parameters point into memory that these do not name: they are noted as left out.
 _WANTED_CASES = 2
 _LARGEST_CASE = 8 << 20
 
@@ -158,14 +157,16 @@ class Recorder:
 
         context.invoke = invoking
         build_cpu = build.build_cpu
-        build.build_cpu = lambda *args, **kwargs: build_cpu(*args, **{**kwargs, "fuse_fp": False, "optimization_level": 0})
+        build.build_cpu = lambda *args, **kwargs: build_cpu(
+            *args, **{**kwargs, "fuse_fp": False, "optimization_level": 0}
+        )
         core = context.runtime.core
         device = wp.get_device("cpu")
         self._wrap(core, "wp_memcpy_h2h", self._copied)
         self._wrap(core, "wp_memset_host", self._set)
         self._wrap(core, "wp_memtile_host", self._tiled)
         device.memset, device.memtile = core.wp_memset_host, core.wp_memtile_host
-        for name in ("wp_array_copy_host", "wp_array_fill_host", *_OTHERS):
+        for name in _OTHERS.split():
             if hasattr(core, name):
                 self._wrap(core, name, lambda *args, name=name: recorder._unknown(name))
 
@@ -232,7 +233,9 @@ class Recorder:
             self._leave_out(row)
             return None
         try:
-            packed = [self._pack(spelling, param) for (_, spelling), param in zip(row["parameters"], params[1:], strict=True)]
+            packed = [
+                self._pack(spelling, param) for (_, spelling), param in zip(row["parameters"], params[1:], strict=True)
+            ]
         except Unspeakable as error:
             row["problem"] = str(error)
             self._leave_out(row)
@@ -329,10 +332,11 @@ class Recorder:
 
 
 _OTHERS = """
-wp_array_scan_int_host wp_array_scan_float_host wp_array_scan_double_host wp_radix_sort_pairs_int_host
-wp_radix_sort_pairs_uint_host wp_radix_sort_pairs_float_host wp_radix_sort_pairs_double_host
-wp_segmented_sort_pairs_int_host wp_segmented_sort_pairs_float_host wp_runlength_encode_int_host
-""".split()
+wp_array_copy_host wp_array_fill_host wp_array_scan_int_host wp_array_scan_float_host wp_array_scan_double_host
+wp_radix_sort_pairs_int_host wp_radix_sort_pairs_uint_host wp_radix_sort_pairs_float_host
+wp_radix_sort_pairs_double_host wp_segmented_sort_pairs_int_host wp_segmented_sort_pairs_float_host
+wp_runlength_encode_int_host
+"""
 
 
 def _factories(func: Any) -> list[dict[str, Any]]:

@@ -9,16 +9,16 @@ import json
 import re
 import struct
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, Callable
+from typing import Any
 
 import numpy as np
 
 DTYPES = {
     "bool": np.bool_,
-    **{name: getattr(np, name) for name in "int8 int16 int32 int64 uint8 uint16 uint32 uint64".split()},
-    **{name: getattr(np, name) for name in "float16 float32 float64".split()},
+    **{name: getattr(np, name) for name in ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]},
+    **{name: getattr(np, name) for name in ["float16", "float32", "float64"]},
 }
 _VECTOR = re.compile(r"(?:vec(\d+)|(quat)|(transform))\[(\w+)\]$")
 _MATRIX = re.compile(r"mat(\d+)x(\d+)\[(\w+)\]$")
@@ -73,7 +73,7 @@ class Recording:
         """The parameters as Python values; `array(address, shape, strides, element)` makes the arrays."""
         row = self.kernels[op["kernel"]]
         packed = self.warp_parameters(op, address)[1:]
-        return [self._value(type, data, 0, array) for (_, type), data in zip(row["parameters"], packed)]
+        return [self._value(type, data, 0, array) for (_, type), data in zip(row["parameters"], packed, strict=False)]
 
     def _value(self, type: str, data: bytes, offset: int, array: Callable[..., Any]) -> Any:
         found = _ARRAY.match(type)
@@ -93,7 +93,7 @@ class Recording:
     def arrays(self, op: dict[str, Any]) -> Iterator[tuple[str, str, int, tuple[int, ...], tuple[int, ...], str]]:
         """(name, buffer, offset, shape, strides, element) of every array that a launch is given."""
         row = self.kernels[op["kernel"]]
-        for (name, type), (data, places) in zip(row["parameters"], op["params"]):
+        for (name, type), (data, places) in zip(row["parameters"], op["params"], strict=False):
             there = {offset: (buffer, at) for offset, buffer, at in places}
             yield from self._arrays(name, type, bytes.fromhex(data), 0, there)
 
@@ -124,7 +124,9 @@ class Recording:
         views = []
         for offset, inner, scalar in self.fields(element):
             dtype = np.dtype(DTYPES[scalar])
-            inner_strides = tuple(int(np.prod(inner[i + 1 :], dtype=np.int64)) * dtype.itemsize for i in range(len(inner)))
+            inner_strides = tuple(
+                int(np.prod(inner[i + 1 :], dtype=np.int64)) * dtype.itemsize for i in range(len(inner))
+            )
             views.append(
                 np.ndarray(
                     tuple(shape) + inner, dtype, memory[buffer], at + offset, strides=tuple(strides) + inner_strides

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT), str(Path(__file__).parent)]
+sys.path.insert(1, str(ROOT))
 
 from comparing import differences, worst
 from recording import Recording, arrays_of
@@ -133,7 +133,12 @@ class Child:
         arrays = arrays_of(self.recording, [case["op"]])
         self.gpu.begin({name: bytes(data) for name, data in before.items()})
         result: dict[str, list[Any]] = {}
-        for side, way, times in (("warp", "fused", 3), ("kbuild", "fused", 1), ("warp", "unfused", 3), ("kbuild", "unfused", 1)):
+        for side, way, times in (
+            ("warp", "fused", 3),
+            ("kbuild", "fused", 1),
+            ("warp", "unfused", 3),
+            ("kbuild", "unfused", 1),
+        ):
             launch = self.gpu.prepare(side, way, case["op"])
             for _ in range(times):
                 self.gpu.again()
@@ -149,7 +154,10 @@ class Child:
             rows = between(warp[0], kbuild[0])
             row[way] = worst(rows)
             row[f"{way} arrays"] = [one for one in rows if one["equal"] != one["count"]]
-            again = max((worst(between(warp[0], other)) for other in warp[1:]), key=lambda x: (x["count"] - x["equal"], x["error"]))
+            again = max(
+                (worst(between(warp[0], other)) for other in warp[1:]),
+                key=lambda x: (x["count"] - x["equal"], x["error"]),
+            )
             row[f"{way} warp again"] = again
         row["warp: fused and not"] = worst(between(result["warp fused"][0], result["warp unfused"][0]))
         row["cpu"] = worst(between(cpu, result["kbuild unfused"][0]))
@@ -162,7 +170,12 @@ class Child:
         self.gpu.begin({name: bytes(data) for name, data in before.items()})
         states: dict[str, list[dict[int, Any]]] = {}
         seconds = {}
-        for side, way, times in (("warp", "fused", 3), ("kbuild", "fused", 2), ("warp", "unfused", 3), ("kbuild", "unfused", 2)):
+        for side, way, times in (
+            ("warp", "fused", 3),
+            ("kbuild", "fused", 2),
+            ("warp", "unfused", 3),
+            ("kbuild", "unfused", 2),
+        ):
             calls = [self.gpu.prepare(side, way, op) for op in scene["ops"]]
             started = time.time()
             for _ in range(times):

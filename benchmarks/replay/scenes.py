@@ -7,6 +7,8 @@ since two states change places after each. Contacts are made once, before: what 
 from __future__ import annotations
 
 import importlib
+import itertools
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -74,8 +76,10 @@ def _add_particles(builder: Any) -> None:
         particle_radius=0.1,
         **common,
     )
-    rope = [builder.add_particle(wp.vec3(2.0 + 0.1 * i, -1.0, 1.0), wp.vec3(0.0), 0.0 if i == 0 else 0.1) for i in range(12)]
-    for one, other in zip(rope, rope[1:], strict=False):
+    rope = [
+        builder.add_particle(wp.vec3(2.0 + 0.1 * i, -1.0, 1.0), wp.vec3(0.0), 0.0 if i == 0 else 0.1) for i in range(12)
+    ]
+    for one, other in itertools.pairwise(rope):
         builder.add_spring(one, other, 500.0, 1.0, 0.0)
 
 
@@ -171,7 +175,12 @@ def semi_implicit(recorder: Recorder) -> None:
     import newton
 
     newton_steps(
-        recorder, "semi_implicit", lambda model: newton.solvers.SolverSemiImplicit(model), 5e-4, joints=True, particles=True
+        recorder,
+        "semi_implicit",
+        lambda model: newton.solvers.SolverSemiImplicit(model),
+        5e-4,
+        joints=True,
+        particles=True,
     )
 
 
@@ -194,7 +203,12 @@ def featherstone(recorder: Recorder) -> None:
     import newton
 
     newton_steps(
-        recorder, "featherstone", lambda model: newton.solvers.SolverFeatherstone(model), 5e-4, joints=True, particles=True
+        recorder,
+        "featherstone",
+        lambda model: newton.solvers.SolverFeatherstone(model),
+        5e-4,
+        joints=True,
+        particles=True,
     )
 
 
@@ -221,7 +235,9 @@ def mujoco(recorder: Recorder) -> None:
             str(MECHANISM) if name == "mechanism" else str(newton.examples.get_asset(f"nv_{name}.xml"))
         )
         for cone in ("elliptic", "pyramidal"):
-            model.opt.cone = {"elliptic": mujoco.mjtCone.mjCONE_ELLIPTIC, "pyramidal": mujoco.mjtCone.mjCONE_PYRAMIDAL}[cone]
+            model.opt.cone = {"elliptic": mujoco.mjtCone.mjCONE_ELLIPTIC, "pyramidal": mujoco.mjtCone.mjCONE_PYRAMIDAL}[
+                cone
+            ]
             data = mujoco.MjData(model)
             data.qvel[:] = np.linspace(-0.5, 0.5, model.nv)
             data.ctrl[:] = 0.3
@@ -254,10 +270,13 @@ EXAMPLES = (
 
 def examples(recorder: Recorder) -> None:
     """Warp's own examples."""
+    sys.path.insert(0, str(Path(wp.__file__).parent / "examples"))
     for name in EXAMPLES:
         try:
-            module = importlib.import_module(f"warp.examples.{name}")
-            made = module.Example() if "stage_path" not in _parameters(module.Example) else module.Example(stage_path=None)
+            module = importlib.import_module(name)
+            made = (
+                module.Example() if "stage_path" not in _parameters(module.Example) else module.Example(stage_path=None)
+            )
         except Exception as error:
             print(f"  {name}: {type(error).__name__}: {error}")
             continue

@@ -1,7 +1,7 @@
 """Warp's types and the values that factories of kernels take, written down: the same words on both sides.
 
-A type has kbuild's spelling (`vec3[float32]`, `array2[struct:package.module:Spring]`); the fields of a struct stand in a
-table, with the offsets that Warp gives them. Needs Warp.
+A type has kbuild's spelling (`vec3[float32]`, `array2[struct:package.module:Spring]`); a struct's fields stand in a table,
+with the offsets that Warp gives them. Needs Warp.
 """
 
 from __future__ import annotations
@@ -62,10 +62,10 @@ def value(given: Any, depth: int = 0) -> Any:
     """A factory's argument as JSON data that `restore` of build.py reads."""
     if depth > 8:
         raise Unspeakable("too deep")
-    if given is None or isinstance(given, (bool, str)) and not isinstance(given, enum.Enum):
+    if given is None or (isinstance(given, (bool, str)) and not isinstance(given, enum.Enum)):
         return given
     if isinstance(given, enum.Enum):
-        return {"enum": place(type(given)), "name": given.name}
+        return {"enum": place(type(given)), "value": value(given.value, depth + 1)}
     if type(given) in (int, float):
         return given
     if isinstance(given, (list, tuple)) and not isinstance(given, ctypes.Array):

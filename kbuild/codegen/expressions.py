@@ -120,26 +120,26 @@ class ExpressionEmitter:
 
     def positions(self, array: Expr, indices: tuple[Expr, ...]) -> list[str]:
         """Indices of an array, counted from its beginning."""
-        return [self.position(index, lambda axis=axis: self.extent(array, axis)) for axis, index in enumerate(indices)]
+        return [self.position(index, self.extent(array, axis)) for axis, index in enumerate(indices)]
 
-    def position(self, index: Expr, extent: Callable[[], str]) -> str:
+    def position(self, index: Expr, extent: str) -> str:
         """An index counted from the beginning: one below zero counts from the end."""
         if is_never_negative(index, self.never_negative):
             return self.text(index)
-        return f"{self.unit.from_end()}({self.bare(index)}, {extent()})"
+        return f"{self.unit.from_end()}({self.bare(index)}, {extent})"
 
     def extent(self, array: Expr, axis: int) -> str:
         """Size of a dimension; a view's is one of the array that it is part of."""
-        while isinstance(array, nodes.View):
-            array, axis = array.array, axis + len(array.indices)
+        if isinstance(array, nodes.View):
+            return self.extent(array.array, axis + len(array.indices))
         return f"{self.text(array)}.shape[{axis}]"
 
     def component(self, base: Expr, indices: tuple[Expr, ...]) -> str:
         assert isinstance(base.type, (Vector, Matrix))
         extents = [base.type.length] if isinstance(base.type, Vector) else [base.type.rows, base.type.columns]
         texts = [
-            str(index.value) if isinstance(index, Const) else self.position(index, lambda n=n: str(n))
-            for index, n in zip(indices, extents, strict=False)
+            str(index.value) if isinstance(index, Const) else self.position(index, str(extent))
+            for index, extent in zip(indices, extents, strict=False)
         ]
         if isinstance(base.type, Vector):
             return f"{self.text(base)}.c[{texts[0]}]"

@@ -23,14 +23,20 @@ def never_negative(function: Function) -> frozenset[Symbol]:
         match node:
             case nodes.Assign(nodes.Read(symbol), value):
                 values.setdefault(symbol, []).append(value)
-            case nodes.For(symbol, start, _, step):
-                values.setdefault(symbol, []).extend((start, step))
+            case nodes.For(symbol, start, stop, step):
+                values.setdefault(symbol, []).extend(() if _counts_down_to_zero(stop, step) else (start, step))
     known = {symbol for symbol in values if _is_signed(symbol.type)} - bad
     while True:
         lost = {s for s in known if not all(is_never_negative(value, known) for value in values[s])}
         if not lost:
             return frozenset(known)
         known -= lost
+
+
+def _counts_down_to_zero(stop: Expr, step: Expr) -> bool:
+    """`range(n - 1, -1, -1)`: what is above the end is not below zero."""
+    ends = isinstance(stop, nodes.Const) and isinstance(step, nodes.Const)
+    return ends and stop.value >= -1 and step.value < 0  # type: ignore[union-attr]
 
 
 def is_never_negative(expr: Expr, known: frozenset[Symbol] | set[Symbol]) -> bool:
