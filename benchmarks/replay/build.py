@@ -1,4 +1,4 @@
-"""kbuild's machine code for what was recorded: a bundle for each recording, and which kernel stands for which of Warp's.
+"""kbuild's machine code for what was recorded: a bundle for each recording, and the name of each kernel in it.
 
     build.py GROUP --out build/replay       → GROUP.kbundle, GROUP.names.json
 
@@ -21,9 +21,8 @@ from functools import reduce
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "benchmarks"))
-sys.path.insert(0, str(ROOT))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from support.results import progress
 

@@ -12,18 +12,15 @@ from __future__ import annotations
 
 import argparse
 import json
-import platform
 import sys
-import time
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(1, str(ROOT / "benchmarks"))
+sys.path.insert(1, str(Path(__file__).resolve().parents[2] / "benchmarks"))
 
 from recording import Recording
-from support.results import folder
+from support.results import ROOT, folder
 
 TOLERANCE = 1e-5
 ORDER = ("equal", "close", "order", "different", "failed")
@@ -63,21 +60,14 @@ def main() -> None:
             "kernels": sorted(kernels.values(), key=lambda kernel: kernel["name"]),
             "runs": runs,
         }
-        document = {"benchmark": "replay", "machine": machine(arguments.folder), "values": values}
+        document = {
+            "benchmark": "replay",
+            "machine": json.loads((arguments.folder / "machine.json").read_text(encoding="utf-8")),
+            "values": values,
+        }
         place = folder() / "replay.json"
         place.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
         print(f"written: {place}")
-
-
-def machine(results: Path) -> dict[str, Any]:
-    """The GPU's machine, as its script noted it."""
-    name, _, driver = (results / "machine.txt").read_text(encoding="utf-8").strip().partition(",")
-    return {
-        "date": time.strftime("%Y-%m-%d", time.gmtime((results / "machine.txt").stat().st_mtime)),
-        "system": f"{platform.system()} {platform.machine()}",
-        "gpu": f"{name.strip()}, driver {driver.strip()}",
-        "commit": (results / "commit").read_text(encoding="utf-8").strip(),
-    }
 
 
 def note(kernels: dict[str, dict[str, Any]], recording: Recording, case: dict[str, Any], row: dict[str, Any]) -> None:

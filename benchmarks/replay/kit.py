@@ -25,12 +25,15 @@ cd "$(dirname "$0")"
 OUT=${OUT:-$PWD/results}
 SECONDS_FOR_ALL=${SECONDS_FOR_ALL:-330}
 mkdir -p "$OUT" work
-nvidia-smi --query-gpu=name,driver_version --format=csv,noheader | tee work/machine.txt
-python3 -c 'import sys, numpy; print("Python", sys.version.split()[0], "NumPy", numpy.__version__)'
 export PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1 CUDA_CACHE_DISABLE=1 CUDA_DISABLE_PTX_JIT=1
+export KBUILD_BENCH_COMMIT=$(cat commit)
+PYTHONPATH=benchmarks python3 - <<'END' | tee work/machine.json
+import json, numpy
+from support.results import machine
+print(json.dumps({**machine(), "commit": open("commit").read().strip(), "numpy": numpy.__version__}))
+END
 python3 benchmarks/replay/run.py @GROUPS@ --data data --out work --seconds "$SECONDS_FOR_ALL" 2>&1 | tee work/log.txt
 status=$?
-cp commit work/
 tar czf "$OUT/replay-results.tgz" -C work .
 ls -l "$OUT"
 exit $status
@@ -63,6 +66,8 @@ def main() -> None:
         shutil.copy(ROOT / "kbuild" / name, out / "kbuild")
     command = ["git", "-C", str(ROOT), "rev-parse", "--short", "HEAD"]
     (out / "commit").write_text(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    (out / "benchmarks" / "support").mkdir()
+    shutil.copy(ROOT / "benchmarks" / "support" / "results.py", out / "benchmarks" / "support")
     script = out / "run.sh"
     script.write_text(SCRIPT.replace("@GROUPS@", " ".join(arguments.groups)), encoding="utf-8")
     script.chmod(0o755)

@@ -10,10 +10,10 @@ products and sums and without.
 from __future__ import annotations
 
 import argparse
+import hashlib
 import importlib.metadata
 import json
 import shutil
-import sys
 import tempfile
 import time
 from pathlib import Path
@@ -21,6 +21,7 @@ from typing import Any
 
 from recorder import Recorder, squeeze
 
+CACHE = Path(tempfile.gettempdir()) / "replay-cubins"  # what Warp compiled, by its source
 DISTRIBUTIONS = ("warp-lang", "newton", "mujoco-warp", "mujoco", "numpy")
 
 
@@ -66,9 +67,18 @@ def compile_kernels(recorder: Recorder, arch: int, code: dict[str, bytes], witho
     unfused: dict[str, bytes] = {}
 
     def building(source: str, arch: int, output: str, **options: Any) -> None:
-        build_cuda(source, arch, output, **{**options, "fuse_fp": False})
-        unfused[output] = Path(output).read_bytes()
-        build_cuda(source, arch, output, **options)
+        text = Path(source).read_bytes()
+        for fuse in (False, True):
+            name = hashlib.sha256(text + f"{arch} {fuse} {wp.config.version}".encode()).hexdigest()
+            kept = CACHE / f"{name}.cubin"
+            if kept.exists():
+                Path(output).write_bytes(kept.read_bytes())
+            else:
+                build_cuda(source, arch, output, **{**options, "fuse_fp": fuse})
+                CACHE.mkdir(parents=True, exist_ok=True)
+                kept.write_bytes(Path(output).read_bytes())
+            if not fuse:
+                unfused[output] = Path(output).read_bytes()
 
     build.build_cuda = building
     used = {case["kernel"] for case in recorder.cases}

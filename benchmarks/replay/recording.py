@@ -58,10 +58,7 @@ class Recording:
 
     def warp_parameters(self, op: dict[str, Any], address: Address) -> list[bytes]:
         """The parameters as Warp packs them, behind its launch bounds."""
-        dim = op["dim"]
-        size = int(np.prod(dim, dtype=np.int64))
-        bounds = struct.pack("<%dI" % len(dim), *dim)
-        packed = [bounds + bytes(-len(bounds) % 8) + struct.pack("<QQ", size, 1)]
+        packed = [bytes.fromhex(op["bounds"])]
         for data, places in op["params"]:
             raw = bytearray.fromhex(data)
             for offset, buffer, there in places:

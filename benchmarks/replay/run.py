@@ -18,8 +18,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(1, str(ROOT))
+sys.path.insert(1, str(Path(__file__).resolve().parents[2]))
 
 from comparing import differences, worst
 from recording import Recording, arrays_of

@@ -1,7 +1,7 @@
 """Warp's types and the values that factories of kernels take, written down: the same words on both sides.
 
-A type has kbuild's spelling (`vec3[float32]`, `array2[struct:package.module:Spring]`); a struct's fields stand in a table,
-with the offsets that Warp gives them. Needs Warp.
+A type has kbuild's spelling (`vec3[float32]`, `array2[struct:package.module:Spring]`); a struct's fields stand in a
+table, with the offsets that Warp gives them. Needs Warp.
 """
 
 from __future__ import annotations

@@ -132,6 +132,8 @@ class ExpressionEmitter:
         """Size of a dimension; a view's is one of the array that it is part of."""
         if isinstance(array, nodes.View):
             return self.extent(array.array, axis + len(array.indices))
+        if isinstance(array.type, Shared):
+            return str(array.type.shape[axis])
         return f"{self.text(array)}.shape[{axis}]"
 
     def component(self, base: Expr, indices: tuple[Expr, ...]) -> str:

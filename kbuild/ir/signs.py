@@ -48,7 +48,7 @@ def is_never_negative(expr: Expr, known: frozenset[Symbol] | set[Symbol]) -> boo
             return value >= 0
         case nodes.Read(symbol):
             return symbol in known
-        case nodes.ThreadIndex() | nodes.Extent():
+        case nodes.ThreadIndex() | nodes.Position() | nodes.Extent():
             return True
         case nodes.Binary("mod", left, _):
             return is_never_negative(left, known)

@@ -33,7 +33,7 @@ extern "C" __global__ void loop_step(const kb_launch1 kb_launch, kb_array1<float
     }
 #line 8 "/kbuild/golden/loop_step.py"
     for (int i_2 = n; i_2 > (-1); --i_2) {
-        a(kb_from_end(i_2, a.shape[0])) = 2.0f;
+        a(i_2) = 2.0f;
     }
 #line 10 "/kbuild/golden/loop_step.py"
     const int start_2 = 0;
