@@ -22,9 +22,9 @@ def text(values: dict[str, Any]) -> str:
     versions = ", ".join(f"{name} {version}" for name, version in sorted(values["versions"].items()))
     return (
         "Launches were recorded from real programs on Warp (scenes of Newton's solvers, steps of MuJoCo Warp, Warp's "
-        "own examples), with the memory before each. The same launches are then made on one GPU with Warp's machine code, "
-        "compiled by Warp, and with kbuild's, from the same memory: single launches of every kernel, and whole runs, "
-        "kernel by kernel. Fusing of products and sums is decided by NVRTC for Warp and by kbuild's own rule for "
+        "own examples), with the memory before each. The same launches are then made on one GPU with Warp's machine "
+        "code, compiled by Warp, and with kbuild's, from the same memory: single launches of every kernel, and whole "
+        "runs, kernel by kernel. Fusing of products and sums is decided by NVRTC for Warp and by kbuild's own rule for "
         f"kbuild, so both are compared without fusing too. {versions}."
     )
 
