@@ -120,7 +120,7 @@ class Host:
         run = getattr(self.libraries[row["entry"]], f"run_{row['entry']}")
         for header, blocks in geometry.plan(tuple(op["dim"]), row["ndim"], 256):
             rest = struct.pack("<" + pack.fields_format(places, len(header), row["size"]), *packing.values)
-            run(header + rest, blocks, 256)
+            run(header + rest, (ctypes.c_uint * 6)(blocks, 1, 1, 256, 1, 1))
 
 
 def main() -> None:
