@@ -13,13 +13,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from support import accuracy_page
+from support import accuracy_page, replay_page
 from support.results import BENCHMARKS, ROOT
 
 RESULTS = BENCHMARKS / "results"
 PAGE = ROOT / "docs" / "benchmarks.md"
 ACCURACY = ROOT / "docs" / "accuracy.md"
-NAMES = ("start", "launch", "codesize", "build", "aot", "corpus")
+NAMES = ("start", "launch", "codesize", "build", "aot", "corpus", "replay")
 
 HEAD = """\
 # Benchmarks
@@ -249,7 +249,21 @@ def _refused(row: dict[str, Any]) -> str:
     return "\n".join([*lines, ""])
 
 
-SECTIONS = {"start": start, "launch": launch, "codesize": codesize, "build": build, "aot": aot, "corpus": corpus}
+def replay(document: dict[str, Any]) -> str:
+    """Results beside Warp's."""
+    values = document["values"]
+    return section("Results beside Warp's", replay_page.text(values), replay_page.body(values, table), document)
+
+
+SECTIONS = {
+    "start": start,
+    "launch": launch,
+    "codesize": codesize,
+    "build": build,
+    "aot": aot,
+    "corpus": corpus,
+    "replay": replay,
+}
 
 
 def section(title: str, text: str, body: str, document: dict[str, Any]) -> str:

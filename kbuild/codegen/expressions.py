@@ -12,6 +12,7 @@ from kbuild.errors import InternalError
 from kbuild.intrinsics.table import ROWS
 from kbuild.ir import nodes
 from kbuild.ir.nodes import Const, Expr, Function, Symbol
+from kbuild.ir.signs import is_never_negative
 from kbuild.ir.traverse import callees, walk
 from kbuild.ir.types import (
     BOOL,
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
         def view(self, array: Array, count: int) -> str: ...
         def position(self, what: str) -> str: ...
         def same(self) -> str: ...
+        def from_end(self) -> str: ...
         def atomic(self, name: str, type: Scalar, sum_of: str) -> str: ...
         def function(self, function: Function, thread: str) -> str: ...
 
@@ -54,8 +56,10 @@ _WRAPPING = frozenset({"add", "sub", "mul"})
 class ExpressionEmitter:
     """Texts of the expressions of one function; `name_of` names its symbols."""
 
-    def __init__(self, unit: Unit, thread: str, name_of: Callable[[Symbol], str]) -> None:
-        self.unit, self.thread, self.name_of = unit, thread, name_of
+    def __init__(
+        self, unit: Unit, thread: str, name_of: Callable[[Symbol], str], never_negative: frozenset[Symbol]
+    ) -> None:
+        self.unit, self.thread, self.name_of, self.never_negative = unit, thread, name_of, never_negative
 
     def text(self, expr: Expr) -> str:
         """The expression; compound ones stand in parentheses."""
@@ -66,22 +70,20 @@ class ExpressionEmitter:
             case nodes.Read(symbol):
                 return self.name_of(symbol)
             case nodes.Index(array, indices):
-                return f"{self.text(array)}({', '.join(map(self.text, indices))})"
+                return f"{self.text(array)}({', '.join(self.positions(array, indices))})"
             case nodes.Component(base, indices):
                 return self.component(base, indices)
             case nodes.Member(base, field):
                 return f"{self.text(base)}.{field_name(field)}"
             case nodes.Extent(array, axis):
-                if isinstance(array.type, Shared):
-                    return str(array.type.shape[axis])
-                return f"{self.text(array)}.shape[{axis}]"
+                return self.extent(array, axis)
             case nodes.Present(array):
                 return f"({self.text(array)}.data != 0)"
             case nodes.View(array, indices, type):
                 self.unit.type_name(type)
                 assert isinstance(array.type, Array)
                 name = self.unit.view(array.type, len(indices))
-                return f"{name}({', '.join(map(self.text, (array, *indices)))})"
+                return f"{name}({', '.join([self.text(array), *self.positions(array, indices)])})"
             case nodes.ThreadIndex(axis, ndim):
                 return "kb_tid" if ndim == 1 else f"kb_tid.axis[{axis}]"
             case nodes.Position(what, along):
@@ -116,8 +118,31 @@ class ExpressionEmitter:
         closed = isinstance(expr, (nodes.Binary, nodes.Compare, nodes.Logical, nodes.Select))
         return text[1:-1] if closed and text.startswith("(") and _matches(text) else text
 
+    def positions(self, array: Expr, indices: tuple[Expr, ...]) -> list[str]:
+        """Indices of an array, counted from its beginning."""
+        return [self.position(index, self.extent(array, axis)) for axis, index in enumerate(indices)]
+
+    def position(self, index: Expr, extent: str) -> str:
+        """An index counted from the beginning: one below zero counts from the end."""
+        if is_never_negative(index, self.never_negative):
+            return self.text(index)
+        return f"{self.unit.from_end()}({self.bare(index)}, {extent})"
+
+    def extent(self, array: Expr, axis: int) -> str:
+        """Size of a dimension; a view's is one of the array that it is part of."""
+        if isinstance(array, nodes.View):
+            return self.extent(array.array, axis + len(array.indices))
+        if isinstance(array.type, Shared):
+            return str(array.type.shape[axis])
+        return f"{self.text(array)}.shape[{axis}]"
+
     def component(self, base: Expr, indices: tuple[Expr, ...]) -> str:
-        texts = [str(i.value) if isinstance(i, Const) else self.text(i) for i in indices]
+        assert isinstance(base.type, (Vector, Matrix))
+        extents = [base.type.length] if isinstance(base.type, Vector) else [base.type.rows, base.type.columns]
+        texts = [
+            str(index.value) if isinstance(index, Const) else self.position(index, str(extent))
+            for index, extent in zip(indices, extents, strict=False)
+        ]
         if isinstance(base.type, Vector):
             return f"{self.text(base)}.c[{texts[0]}]"
         row = f"{self.text(base)}.r[{texts[0]}]"

@@ -14,6 +14,7 @@ from kbuild.codegen.types import unsigned_name
 from kbuild.ir import nodes
 from kbuild.ir.blocks import in_whole_blocks
 from kbuild.ir.nodes import Const, Expr, Function, Kernel, Stmt, Symbol
+from kbuild.ir.signs import never_negative
 from kbuild.ir.traverse import walk
 from kbuild.ir.types import Scalar, Shared
 
@@ -40,7 +41,7 @@ class FunctionEmitter:
         self.unit, self.function, self.thread = unit, function, thread
         self.names = Names(spellings, frozenset(self._used_names()))
         self.symbol_names: dict[Symbol, str] = {}
-        self.expressions = ExpressionEmitter(unit, thread, self.name_of)
+        self.expressions = ExpressionEmitter(unit, thread, self.name_of, never_negative(function))
         self.in_place = declared_in_place(function)
         self.lines: list[str] = []
         self.path = f"/kbuild/{function.module.replace('.', '/')}.py"

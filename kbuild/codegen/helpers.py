@@ -184,6 +184,9 @@ def view(ndim: int, count: int, keeps_none: bool) -> str:
     return f"template <class T> {INLINE} {result} kb_view(kb_array{ndim}<T> a, {indices}) {{ {body} }}\n"
 
 
+FROM_END = f"{INLINE} long long kb_from_end(long long i, int extent) {{ return i < 0 ? i + extent : i; }}\n"
+
+
 def launch(ndim: int) -> str:
     """The launch header (see `loader.geometry`) and the thread's coordinates in it."""
     if ndim == 1:

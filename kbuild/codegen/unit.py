@@ -170,6 +170,11 @@ class UnitEmitter:
         self.parts.setdefault(("same",), f"template <class T> {helpers.INLINE} T kb_same(T x) {{ return x; }}\n")
         return "kb_same"
 
+    def from_end(self) -> str:
+        """The helper that counts an index below zero from the end."""
+        self.parts.setdefault(("index",), helpers.FROM_END)
+        return "kb_from_end"
+
     def launch(self, ndim: int) -> None:
         """The launch header of kernels with this many coordinates."""
         self.parts.setdefault(("launch", str(ndim)), helpers.launch(ndim))

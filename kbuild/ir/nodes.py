@@ -20,6 +20,7 @@ Meaning, where the names leave a choice:
   `mod` of floats is fmod.
 - `Convert` float → integer truncates, saturates at 32 or 64 bits (narrower types take the low bits of that), NaN gives
   0. Integer → integer takes the low bits; to bool it is `!= 0`.
+- An index below zero of an `Index`, a `View` or a `Component` counts from the end: -1 is the last one.
 - `Logical` and `Select` evaluate only what decides. `Compare` with NaN is false, `ne` true.
 - `For` takes start, stop, step once, before the first trip; step 0 means no trip. Its symbol is never assigned in the
   body and never read outside.

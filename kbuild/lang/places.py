@@ -81,7 +81,7 @@ def _from_end(operand: Operand) -> bool:
 
 
 def _counted_from_end(ctx: Context, array: Expr, axis: int, operand: Operand, node: ast.AST) -> Expr:
-    """`a[-1]`: the last one, as in Python. What is computed is not looked at: `a[i]` with i = -1 is outside."""
+    """`a[-1]`: the last one, as in Python; here without a question at run time."""
     assert isinstance(operand, Untyped)
     span = ctx.span(node)
     back = ctx.coerce(Untyped(-operand.value, operand.span), INT32, node, "an index")

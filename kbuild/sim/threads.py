@@ -213,9 +213,9 @@ class _Machine:
         extents = (base.length,) if isinstance(base, Vector) else (base.rows, base.columns)  # type: ignore[attr-defined]
         path = tuple(self.value(index, frame) for index in indices)
         for index, extent in zip(path, extents, strict=False):
-            if not 0 <= index < extent:
+            if not -extent <= index < extent:
                 raise OutOfBounds(f"index {index} in {base}")
-        return path
+        return tuple(index % extent for index, extent in zip(path, extents, strict=False))
 
     # Expressions
 

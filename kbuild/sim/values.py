@@ -75,9 +75,9 @@ class Memory:
         """The position of an element. Raises OutOfBounds."""
         position = 0
         for axis, (index, extent) in enumerate(zip(indices, self.shape, strict=False)):
-            if not 0 <= index < extent:
+            if not -extent <= index < extent:
                 raise OutOfBounds(f"index {index} on axis {axis} of an array of shape {self.shape}")
-            position = position * extent + index
+            position = position * extent + index % extent
         return self.base + position * size_of(self.shape[len(indices) :])
 
     def view(self, indices: list[int]) -> Memory:

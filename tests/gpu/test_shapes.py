@@ -152,3 +152,15 @@ def test_writing_through_strides():
     view = kb.array(ptr=memory.ptr + 2, shape=(1, 2, 1, 3), strides=(0, 24, 0, 4), dtype=kb.int16, owner=memory)
     kb.launch(shapes.copy4, dim=(1, 2, 1, 3), inputs=[source, view])
     assert memory.tolist() == [[0, 2, 0, 4, 0, 6], [0] * 6, [0, 8, 0, 10, 0, 12], [0] * 6]
+
+
+def test_indices_below_zero_count_from_the_end():
+    which, out = kb.array([-1, 0, -2, 1], dtype=int), kb.zeros((4, 6), dtype=float)
+    a, b = kb.array([1.0, 2.0, 4.0, 8.0], dtype=float), kb.array([[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]], dtype=float)
+    kb.launch(shapes.from_the_end, dim=4, inputs=[which, a, b, out])
+    assert out.tolist() == [
+        [8.0, 5.0, 5.0, 3.0, 0.0, 0.5],
+        [1.5, 2.0, 3.0, 1.0, 0.0, 0.0],
+        [4.0, 2.0, 4.0, 2.0, 0.5, 0.0],
+        [2.0, 5.5, 4.0, 2.0, 0.0, 0.0],
+    ]

@@ -106,3 +106,18 @@ def where_am_i() -> int:
 def through_function(out: kb.array2d(dtype=int)):
     i, j = kb.tid()
     out[i, j] = where_am_i()
+
+
+@kb.kernel
+def from_the_end(
+    which: kb.array(dtype=int), a: kb.array(dtype=float), b: kb.array2d(dtype=float), out: kb.array2d(dtype=float)
+):
+    """Computed indices, some below zero."""
+    t = kb.tid()
+    i = which[t]
+    v = kb.vec3(1.0, 2.0, 3.0)
+    out[t, 0] = a[i]
+    out[t, 1] = b[i, -1]
+    out[t, 2] = b[1][i]
+    out[t, 3] = v[i]
+    out[t][i] += 0.5
