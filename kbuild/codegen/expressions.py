@@ -54,10 +54,12 @@ _WRAPPING = frozenset({"add", "sub", "mul"})
 
 
 class ExpressionEmitter:
-    """Texts of the expressions of one function; `name_of` names its symbols."""
+    """Texts of the expressions of one function; `name_of` names its symbols. `never_negative` are the variables for
+    which an index need not be asked whether it counts from the end; None where no index does.
+    """
 
     def __init__(
-        self, unit: Unit, thread: str, name_of: Callable[[Symbol], str], never_negative: frozenset[Symbol]
+        self, unit: Unit, thread: str, name_of: Callable[[Symbol], str], never_negative: frozenset[Symbol] | None
     ) -> None:
         self.unit, self.thread, self.name_of, self.never_negative = unit, thread, name_of, never_negative
 
@@ -124,7 +126,7 @@ class ExpressionEmitter:
 
     def position(self, index: Expr, extent: str) -> str:
         """An index counted from the beginning: one below zero counts from the end."""
-        if is_never_negative(index, self.never_negative):
+        if self.never_negative is None or is_never_negative(index, self.never_negative):
             return self.text(index)
         return f"{self.unit.from_end()}({self.bare(index)}, {extent})"
 

@@ -41,7 +41,9 @@ class FunctionEmitter:
         self.unit, self.function, self.thread = unit, function, thread
         self.names = Names(spellings, frozenset(self._used_names()))
         self.symbol_names: dict[Symbol, str] = {}
-        self.expressions = ExpressionEmitter(unit, thread, self.name_of, never_negative(function))
+        self.expressions = ExpressionEmitter(
+            unit, thread, self.name_of, never_negative(function) if function.wraps else None
+        )
         self.in_place = declared_in_place(function)
         self.lines: list[str] = []
         self.path = f"/kbuild/{function.module.replace('.', '/')}.py"

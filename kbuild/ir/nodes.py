@@ -1,7 +1,7 @@
 """The nodes. This file is the grammar:
 
     kernel   = Kernel(function, ndim)
-    function = Function(name, module, parameters, result, body, shared)
+    function = Function(name, module, parameters, result, body, shared, wraps)
     stmt     = Assign(place, expr) | Evaluate(expr) | If(expr, stmt*, stmt*) | While(expr, stmt*)
              | For(symbol, start, stop, step, stmt*) | Break | Continue | Return(expr?)
              | Print(pieces, expr*) | Assert(expr, owner, number, text) | Barrier(expr?)
@@ -20,7 +20,8 @@ Meaning, where the names leave a choice:
   `mod` of floats is fmod.
 - `Convert` float → integer truncates, saturates at 32 or 64 bits (narrower types take the low bits of that), NaN gives
   0. Integer → integer takes the low bits; to bool it is `!= 0`.
-- An index below zero of an `Index`, a `View` or a `Component` counts from the end: -1 is the last one.
+- An index is from 0 to below the extent. In a function that `wraps`, one below zero of an `Index`, a `View` or a
+  `Component` counts from the end: -1 is the last one.
 - `Logical` and `Select` evaluate only what decides. `Compare` with NaN is false, `ne` true.
 - `For` takes start, stop, step once, before the first trip; step 0 means no trip. Its symbol is never assigned in the
   body and never read outside.
@@ -354,6 +355,7 @@ class Function:
     body: tuple[Stmt, ...]
     span: Span | None = None
     shared: tuple[Symbol, ...] = ()
+    wraps: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)

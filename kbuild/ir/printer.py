@@ -26,7 +26,7 @@ def print_function(function: Function, head: str | None = None) -> str:
     names = SymbolNames(function)
     title = head or f"func {function.module}:{function.name}"
     parameters = ", ".join(f"{names[p]}: {p.type}" for p in function.parameters)
-    lines = [f"{title}({parameters}) -> {function.result}"]
+    lines = [f"{title}({parameters}) -> {function.result}{', indices wrap' if function.wraps else ''}"]
     lines += [f"    shared {names[symbol]}: {symbol.type}" for symbol in function.shared]
     lines += [f"    {line}" for line in _block(function.body, names, {*function.parameters, *function.shared})]
     return "\n".join(lines) + "\n"

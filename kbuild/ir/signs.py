@@ -1,5 +1,7 @@
 """Which integers are never below zero, so that an index need not be asked whether it counts from the end.
 
+That question is Warp's dialect's alone: see `wraps` in `nodes`.
+
     never_negative(function) → {i, row}        of `i = tid()`, `for row in range(n)`, …
 
 A sum or product of such integers counts as one too: where it wraps, the index is outside of every array.

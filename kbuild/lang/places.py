@@ -81,7 +81,7 @@ def _from_end(operand: Operand) -> bool:
 
 
 def _counted_from_end(ctx: Context, array: Expr, axis: int, operand: Operand, node: ast.AST) -> Expr:
-    """`a[-1]`: the last one, as in Python; here without a question at run time."""
+    """`a[-1]`: the last one, as in Python."""
     assert isinstance(operand, Untyped)
     span = ctx.span(node)
     back = ctx.coerce(Untyped(-operand.value, operand.span), INT32, node, "an index")
@@ -238,7 +238,7 @@ def refuse_parameter_field(ctx: Context, place: Expr, node: ast.expr) -> None:
 
     Who writes for Warp knows that parameters are copies.
     """
-    if ctx.owner.copies_structs:
+    if ctx.owner.dialect == "warp":
         return
     root = root_of(place)
     if isinstance(root, Read) and root.symbol in ctx.parameters and isinstance(root.type, Struct):

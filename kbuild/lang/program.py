@@ -141,7 +141,8 @@ class _Program:
         body = self._with_last_return(ctx, body)
         module = owner.module
         span, shared = file.span(definition), tuple(ctx.shared)
-        made = Function(definition.name, module, parameters, ctx.result or VOID, body, span, shared)
+        wraps = owner.dialect == "warp"
+        made = Function(definition.name, module, parameters, ctx.result or VOID, body, span, shared, wraps)
         self.structures[id(made)] = ctx.structure
         return made
 

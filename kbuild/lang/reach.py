@@ -83,9 +83,10 @@ def _visit(owner: Function, prefix: str, found: Reach) -> None:
 
 
 def _options(owner: Function) -> list[str]:
-    """Options of a kernel that change its code."""
+    """Options of a kernel or function that change its code."""
     options = owner.options if isinstance(owner, Kernel) else {}
-    return [f"{name}={value}" for name, value in sorted(options.items()) if name != "block_dim"]
+    found = [f"{name}={value}" for name, value in sorted(options.items()) if name != "block_dim"]
+    return [*found, f"dialect={owner.dialect}"] if owner.dialect else found
 
 
 def _visit_default(owner: Function, argument: ast.arg, prefix: str, found: Reach) -> None:

@@ -72,7 +72,7 @@ def of_types(kernel: types.Kernel, bound: dict[str, abi.Type]) -> types.Kernel:
     found = _instances.get(key)
     if found is None:
         made = types.Kernel(kernel.function, kernel.options)
-        made.copies_structs = kernel.copies_structs
+        made.dialect = kernel.dialect
         made.bound = bound
         made.generic = kernel  # keeps its id from being used again
         found = _instances.setdefault(key, made)

@@ -79,7 +79,8 @@ class Function:
         self.qualname: str = function.__qualname__
         self.name = "%s:%s" % (self.module, self.qualname)
         self.overloads: tuple[Function, ...] = (self,)  # functions of this name, told apart by their parameters' types
-        self.copies_structs = False  # the author knows that a struct parameter is a copy, and may change it
+        # "warp": an index below zero counts from the end, and a struct parameter is a copy that may be changed.
+        self.dialect = ""
         self.__name__, self.__doc__, self.__wrapped__ = function.__name__, function.__doc__, function
         self.factory: dict[str, Any] | None = None  # the call that makes it, where something records
         if on_create is not None:

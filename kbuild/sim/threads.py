@@ -19,12 +19,13 @@ from kbuild.ir import nodes
 from kbuild.ir.blocks import in_whole_blocks
 from kbuild.ir.nodes import Expr, Function, Kernel, Stmt, Symbol
 from kbuild.ir.traverse import root_of
-from kbuild.ir.types import Array, Matrix, Scalar, Shared, Struct, Type, Vector, element_of, is_composite
+from kbuild.ir.types import BOOL, Array, Matrix, Scalar, Shared, Struct, Type, Vector, element_of, is_composite
 from kbuild.sim import blocks, numbers, printing
 from kbuild.sim.blocks import WARP, Launch, Run, Steps, Thread, Waiting, run_in_step, to_end
 from kbuild.sim.values import Fault, Memory, OutOfBounds, Path, copied, fetch, shared_memory, zero
 
 _BREAK, _CONTINUE = object(), object()
+_WRAPS = Symbol("wraps", BOOL)  # in the frame of a function whose indices may count from the end
 
 
 @dataclass
@@ -88,6 +89,8 @@ class _Machine:
 
     def call(self, function: Function, arguments: list[Any]) -> Steps:
         frame: dict[Symbol, Any] = dict(zip(function.parameters, arguments, strict=True))
+        if function.wraps:
+            frame[_WRAPS] = True
         for symbol in function.shared:
             frame[symbol] = self.shared_array(symbol)
         result = yield from self.block(function.body, frame)
@@ -197,7 +200,7 @@ class _Machine:
         match place:
             case nodes.Index(array, indices):
                 memory = self.value(array, frame)
-                return memory, (memory.offset([self.value(i, frame) for i in indices]),)
+                return memory, (memory.offset([self.value(i, frame) for i in indices], _WRAPS in frame),)
             case nodes.Component(base, indices):
                 container, path = self.path(base, frame)
                 return container, path + self.component(base.type, indices, frame)
@@ -213,7 +216,7 @@ class _Machine:
         extents = (base.length,) if isinstance(base, Vector) else (base.rows, base.columns)  # type: ignore[attr-defined]
         path = tuple(self.value(index, frame) for index in indices)
         for index, extent in zip(path, extents, strict=False):
-            if not -extent <= index < extent:
+            if not (-extent if _WRAPS in frame else 0) <= index < extent:
                 raise OutOfBounds(f"index {index} in {base}")
         return tuple(index % extent for index, extent in zip(path, extents, strict=False))
 
@@ -234,7 +237,7 @@ class _Machine:
             case nodes.Present(array):
                 return self.value(array, frame).is_present
             case nodes.View(array, indices):
-                return self.value(array, frame).view([self.value(i, frame) for i in indices])
+                return self.value(array, frame).view([self.value(i, frame) for i in indices], _WRAPS in frame)
             case nodes.ThreadIndex(axis, ndim):
                 return self.thread.number if ndim == 1 else self.thread.coordinates[axis]
             case nodes.Position(what, None):

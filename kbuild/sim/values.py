@@ -71,22 +71,22 @@ class Memory:
     is_present: bool = True
     is_shared: bool = False
 
-    def offset(self, indices: list[int]) -> int:
-        """The position of an element. Raises OutOfBounds."""
+    def offset(self, indices: list[int], wraps: bool = False) -> int:
+        """The position of an element; `wraps`: an index below zero counts from the end. Raises OutOfBounds."""
         position = 0
         for axis, (index, extent) in enumerate(zip(indices, self.shape, strict=False)):
-            if not -extent <= index < extent:
+            if not (-extent if wraps else 0) <= index < extent:
                 raise OutOfBounds(f"index {index} on axis {axis} of an array of shape {self.shape}")
             position = position * extent + index % extent
         return self.base + position * size_of(self.shape[len(indices) :])
 
-    def view(self, indices: list[int]) -> Memory:
+    def view(self, indices: list[int], wraps: bool = False) -> Memory:
         """The array left at fewer indices than dimensions; memory and notes are shared. Raises OutOfBounds."""
         rest = self.shape[len(indices) :]
         if not self.is_present:
             return Memory(self.element, rest, [], is_present=False)
         books = self.written_by, self.read_by, self.atomic_by
-        return Memory(self.element, rest, self.data, *books, self.offset(indices), is_shared=self.is_shared)
+        return Memory(self.element, rest, self.data, *books, self.offset(indices, wraps), is_shared=self.is_shared)
 
     def note(self, kind: str, path: Path, thread: Actor) -> None:
         """Records an access to an element. Raises Conflict when another thread's makes its result depend on order.

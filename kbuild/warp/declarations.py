@@ -47,7 +47,7 @@ def kernel(f: Any = None, **options: Any) -> Any:
 def _kernel(function: Any, options: dict[str, Any]) -> runtime.Kernel:
     made: Any = runtime.kernel(function, **options)
     made.key, made.adj = made.qualname, _Adjoint(made)
-    made.copies_structs = True
+    made.dialect = "warp"
     return made  # type: ignore[no-any-return]
 
 
@@ -94,7 +94,7 @@ def func(f: Any = None, **options: Any) -> Any:
 
 def _func(function: Any, names: Any) -> Any:
     made = runtime.func_beside(function, names)
-    made.copies_structs = True
+    made.dialect = "warp"
     return made
 
 

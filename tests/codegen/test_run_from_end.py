@@ -1,4 +1,4 @@
-"""Indices below zero count from the end: constants, computed ones, of arrays, views, vectors and matrices."""
+"""Indices below zero count from the end in Warp's dialect, computed ones too: of arrays, views, vectors, matrices."""
 
 from __future__ import annotations
 
@@ -7,19 +7,23 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from kbuild.sim.threads import run as simulate
+from kbuild.sim.values import Memory, OutOfBounds
 from tests.helpers import kernels
 from tests.helpers.host_gpu import HostModule, device
 
 TEXT = """
+    import kbuild.warp as wp
+
     @kb.struct
     class Table:
         rows: kb.array2d(dtype=float)
 
-    @kb.func
+    @wp.func
     def at(a: kb.array(dtype=float), i: int):
         return a[i]
 
-    @kb.kernel
+    @wp.kernel
     def kernel(
         which: kb.array(dtype=int), a: kb.array(dtype=float), table: Table, long: kb.array(dtype=kb.int64),
         out: kb.array2d(dtype=float),
@@ -81,7 +85,9 @@ def test_computed_indices(tmp_path: Path) -> None:
 )
 def test_loops_that_never_ask(tmp_path: Path, loop: str, asks: bool) -> None:
     text = f"""
-    @kb.kernel
+    import kbuild.warp as wp
+
+    @wp.kernel
     def kernel(a: kb.array(dtype=float), n: int):
         t = kb.tid()
         {loop}
@@ -114,7 +120,9 @@ def test_loops_that_never_ask(tmp_path: Path, loop: str, asks: bool) -> None:
 )
 def test_values_that_never_ask(tmp_path: Path, index: str, asks: bool) -> None:
     text = f"""
-    @kb.kernel
+    import kbuild.warp as wp
+
+    @wp.kernel
     def kernel(a: kb.array(dtype=float), b: kb.array(dtype=int), n: int):
         t = kb.tid()
         a[{index}] = 1.0
@@ -123,3 +131,17 @@ def test_values_that_never_ask(tmp_path: Path, index: str, asks: bool) -> None:
     lowered, found = kernels.diagnose(declared)
     assert not found
     assert ("kb_from_end(" in HostModule(lowered, tmp_path).source.partition("namespace kb_unit")[2]) == asks
+
+
+def test_kernels_of_our_own_never_ask(tmp_path: Path) -> None:
+    """There a computed index below zero is outside, and the interpreter says so."""
+    text = """
+    @kb.kernel
+    def kernel(a: kb.array(dtype=float), n: int):
+        a[n] = 1.0
+    """
+    (kernel,) = kernels.lower_text(tmp_path, text)
+    assert "kb_from_end" not in HostModule([kernel], tmp_path).source
+    memory = Memory(kernel.function.parameters[0].type.element, (4,), [0.0] * 4)
+    with pytest.raises(OutOfBounds, match="index -1 on axis 0"):
+        simulate(kernel, (1,), [memory, -1])

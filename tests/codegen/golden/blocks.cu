@@ -23,7 +23,6 @@ template <class T> struct kb_array1 {
     __device__ __forceinline__ T &operator()(long long i0) const { return *(T *)(data + (i0 * stride[0])); }
 };
 __device__ __forceinline__ int kb_lane_id() { return (int)((threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z)) & 31); }
-__device__ __forceinline__ long long kb_from_end(long long i, int extent) { return i < 0 ? i + extent : i; }
 __device__ __forceinline__ int kb_add(int a, int b) { return (int)((unsigned int)a + (unsigned int)b); }
 __device__ __forceinline__ int kb_atomic_add(int &p, int v) { return (int)atomicAdd((int *)&p, (int)v); }
 __device__ __forceinline__ int kb_grid_dim() { return (int)(gridDim.x * gridDim.y * gridDim.z); }
@@ -54,7 +53,7 @@ extern "C" __global__ void count(const kb_launch2 kb_launch, kb_array2<int> data
     int j = kb_tid.axis[1];
     bins(kb_lane_id()) = 0;
     __syncwarp(4294967295u);
-    kb_atomic_add(bins(kb_from_end((int)(data(i, j) % 32), 32)), 1);
+    kb_atomic_add(bins((int)(data(i, j) % 32)), 1);
     __syncwarp(lanes);
     kb_atomic_add(counts(kb_lane_id()), kb_add(bins(kb_lane_id()), kb_mul(kb_grid_dim(), kb_block_dim())));
 }

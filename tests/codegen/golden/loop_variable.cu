@@ -7,7 +7,6 @@ template <class T> struct kb_array1 {
     char *data; int shape[1]; int stride[1];
     __device__ __forceinline__ T &operator()(long long i0) const { return *(T *)(data + (i0 * stride[0])); }
 };
-__device__ __forceinline__ long long kb_from_end(long long i, int extent) { return i < 0 ? i + extent : i; }
 __device__ __forceinline__ int kb_mul(int a, int b) { return (int)((unsigned int)a * (unsigned int)b); }
 
 namespace kb_unit {
@@ -28,7 +27,7 @@ extern "C" __global__ void loop_variable(const kb_launch1 kb_launch, kb_array1<i
         a(i_2) = i_2;
     }
 #line 8 "/kbuild/golden/loop_variable.py"
-    a(kb_from_end(n, a.shape[0])) = i_2;
+    a(n) = i_2;
     const int stop_2 = n;
 #line 9 "/kbuild/golden/loop_variable.py"
     for (int j = 0; j < stop_2; ++j) {

@@ -1,6 +1,7 @@
 """Threads and arrays of one to four dimensions."""
 
 import kbuild as kb
+import kbuild.warp as wp
 
 
 @kb.kernel
@@ -108,11 +109,11 @@ def through_function(out: kb.array2d(dtype=int)):
     out[i, j] = where_am_i()
 
 
-@kb.kernel
+@wp.kernel
 def from_the_end(
     which: kb.array(dtype=int), a: kb.array(dtype=float), b: kb.array2d(dtype=float), out: kb.array2d(dtype=float)
 ):
-    """Computed indices, some below zero."""
+    """Computed indices, some below zero, in Warp's dialect."""
     t = kb.tid()
     i = which[t]
     v = kb.vec3(1.0, 2.0, 3.0)
