@@ -10,7 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from kbuild.loader import abi, context, driver, format, schema
+from kbuild.loader import abi, context, driver, format, schema, types
 from kbuild.loader.bundle import Bundle, from_bytes
 
 if TYPE_CHECKING:
@@ -60,6 +60,8 @@ class FakeCuda:
     def __enter__(self) -> FakeCuda:
         os.environ["FAKE_DEVICES"], os.environ["FAKE_DRIVER"] = self.devices, self.version
         self._known, driver.LIBRARIES = driver.LIBRARIES, (str(self.path),)
+        # Other tests of this process have declared thousands of kernels, whose bundles every start would look for.
+        self._declared, types.declared = types.declared, set()
         self.forget()
         return self
 
@@ -67,6 +69,7 @@ class FakeCuda:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         driver.LIBRARIES = self._known
+        types.declared = self._declared
         driver._driver, context._devices = None, None
         self.library.fake_delay(0)
         del os.environ["FAKE_DEVICES"], os.environ["FAKE_DRIVER"]
