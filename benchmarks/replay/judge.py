@@ -2,8 +2,8 @@
 
     judge.py FOLDER --data build/replay     FOLDER holds what replay-results.tgz held
 
-A kernel is `equal` when every number that any of its launches left behind has the same bits as Warp's, with fusing off
-on both sides; `order` when Warp differs from itself from launch to launch (atomics) and kbuild is no further away than
+A kernel is `equal` when every number that any of its launches left behind has the same bits as Warp's, with fusing or
+without on both sides (without it Warp's matrix products are still fused, and nothing of kbuild's is); `order` when Warp differs from itself from launch to launch (atomics) and kbuild is no further away than
 ten times that, or has the same numbers in other places; `close` when no number differs by more than 1e-5 of the largest
 in its array and integers are the same; else `different`.
 """
@@ -113,8 +113,7 @@ def verdict_of(row: dict[str, Any]) -> str:
     """Of one launch."""
     ways = [(row[way], row[f"{way} warp again"], row[f"{way} arrays"]) for way in ("unfused", "fused")]
     if all(is_close(found) for found, _, _ in ways):
-        unfused = row["unfused"]
-        return "equal" if unfused["equal"] == unfused["count"] else "close"
+        return "equal" if any(found["equal"] == found["count"] for found, _, _ in ways) else "close"
     for found, again, arrays in ways:
         if is_close(found):
             continue
