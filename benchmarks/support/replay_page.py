@@ -13,6 +13,7 @@ MEANINGS = {
     "close": "no integer differs, no float by more than {tolerance:g} of the largest in its array",
     "order": "Warp differs from itself from launch to launch (atomics), and kbuild no more",
     "different": "none of these",
+    "idle": "no number changed in any launch, on either side: nothing is shown",
     "failed": "no result",
 }
 
