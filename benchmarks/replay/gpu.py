@@ -68,6 +68,14 @@ class Gpu:
         self.offsets: dict[str, int] = {}
         self.sizes: dict[str, int] = {}
 
+    def is_alive(self) -> bool:
+        """Whether the context still works: a kernel that went astray takes it down."""
+        try:
+            self.cuda.call("cuCtxSynchronize")
+        except loader.DriverError:
+            return False
+        return True
+
     def begin(self, buffers: dict[str, bytes]) -> None:
         """Puts buffers into memory, each with a guard before and after it."""
         self.offsets, self.sizes, total = {}, {}, _GUARD

@@ -50,7 +50,7 @@ def supervise(group: str, arguments: argparse.Namespace, end: float) -> None:
     command = [sys.executable, __file__, group, "--child", "--data", str(arguments.data), "--out", str(arguments.out)]
     path = arguments.out / f"{group}.result.json"
     path.unlink(missing_ok=True)
-    for _ in range(12):
+    for _ in range(40):
         started = time.time()
         try:
             done = subprocess.run(command, capture_output=True, text=True, timeout=max(end - time.time(), 1.0))
@@ -115,9 +115,9 @@ class Child:
         except Exception as error:
             self.state["items"][name] = {"failed": f"{type(error).__name__}: {error}"[:1500]}
             print(f"{name}: {type(error).__name__}: {error}"[:600], flush=True)
-            if "DriverError" in type(error).__name__:
+            if not self.gpu.is_alive():
                 self._save()
-                os._exit(3)  # the context may be lost
+                os._exit(3)
         self.state["doing"] = None
 
     def _save(self) -> None:

@@ -9,10 +9,11 @@ from typing import Any
 Table = Callable[[tuple[str, ...], Sequence[tuple[str, ...]]], str]
 
 MEANINGS = {
-    "equal": "the same bits as Warp's in every number, without fusing",
+    "equal": "the same bits as Warp's in every number, with fusing on both sides or without",
     "close": "no integer differs, no float by more than {tolerance:g} of the largest in its array",
     "order": "Warp differs from itself from launch to launch (atomics), and kbuild no more",
     "different": "none of these",
+    "idle": "no number changed in any launch, on either side: nothing is shown",
     "failed": "no result",
 }
 

@@ -111,7 +111,8 @@ def test_integers() -> None:
     ("changes", "verdict"),
     [
         ({}, "equal"),
-        ({"unfused": {"equal": 9, "error": 1e-7}}, "close"),
+        ({"unfused": {"equal": 9, "error": 1e-7}}, "equal"),
+        ({"unfused": {"equal": 9, "error": 1e-7}, "fused": {"equal": 9, "error": 1e-7}}, "close"),
         ({"fused": {"equal": 9, "error": 1e-7}}, "equal"),
         ({"unfused": {"equal": 9, "error": 1e-3}}, "different"),
         ({"unfused": {"equal": 9, "integers": 1}}, "different"),
