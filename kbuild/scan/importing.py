@@ -33,7 +33,8 @@ def import_kernels(
     faults: list[Diagnostic] = []
     failed: list[str] = []
     runtime.on_declare = declared.append
-    _never_stale([root for root in request.roots if root not in sys.path])  # what is there is installed
+    if not request.keep_going:  # that is a look at what is installed, which nobody edits
+        _never_stale(request.roots)
     sys.path[:0] = request.roots
     sys.meta_path.append(_MockFinder(request.mock_imports))
     if request.dialect == "warp":
@@ -91,21 +92,22 @@ def _file(path: str) -> ModuleType:
 
 
 def _instances_fault(name: str, error: BaseException) -> Diagnostic:
-    what = _first_line(error)
+    what = _in_a_line(error)
     help = "it is called while building, without arguments, and calls the factories whose kernels the bundle shall hold"
     return Diagnostic("KB210", f"instances: {name} fails: {what}", _place(error), help=help)
 
 
 def _import_fault(name: str, error: BaseException, is_check: bool) -> Diagnostic:
-    what = _first_line(error)
+    what = _in_a_line(error)
     text = f"module {name} cannot be imported: {what}"
     return Diagnostic("KB201", text, _place(error), help=_cure(error, is_check))
 
 
-def _first_line(error: BaseException) -> str:
-    """`KeyError: 'x'`: the kind of an error and the first line of what it says."""
+def _in_a_line(error: BaseException) -> str:
+    """`KeyError: 'x'`: the kind of an error and the first line of what it says; with several, the last one too."""
     text = traceback.format_exception_only(type(error), error)[-1].strip()  # a SyntaxError shows its place before
-    return (text.splitlines() or [type(error).__name__])[0]
+    lines = text.splitlines() or [type(error).__name__]
+    return lines[0] if len(lines) == 1 else f"{lines[0]} … {lines[-1].strip()}"
 
 
 def _place(error: BaseException) -> Span | None:
