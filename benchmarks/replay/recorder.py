@@ -18,6 +18,7 @@ import hashlib
 import os
 import struct
 import sys
+import tempfile
 import zlib
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -36,7 +37,7 @@ class Recorder:
     def __init__(self) -> None:
         wp.config.enable_backward = False
         wp.config.log_level = wp.LOG_WARNING
-        wp.config.kernel_cache_dir = os.environ.get("REPLAY_CACHE", "/tmp/warp-unfused")
+        wp.config.kernel_cache_dir = os.environ.get("REPLAY_CACHE", os.path.join(tempfile.gettempdir(), "warp-unfused"))
         wp.init()
         wp.set_device("cpu")
         self.starts: list[int] = []  # of allocations, sorted
