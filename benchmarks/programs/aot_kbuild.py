@@ -34,7 +34,7 @@ def main() -> None:
     request = Request([folder], [module], mock_imports=[], fmad=True, lineinfo=False, per_kernel=False)
     wall, cpu = time.perf_counter(), time.process_time()
     report = Report()
-    kernels, faults = import_kernels(request.modules, request.instances, request.roots, [], lambda name: None)
+    kernels, faults, _ = import_kernels(request, lambda name: None)
     found = find([kernel for kernel in kernels if kernel.module == module], report)
     (unit,) = cut(found, request)
     lowered = lower_unit(unit, found, request, report)
