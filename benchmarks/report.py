@@ -164,8 +164,8 @@ kernels too (both). First table: processor time from the import of the kernel mo
 loaded its compiler. The ratios say how many times longer Warp takes (goals: {one:g} for one kernel, {ten:g} for ten),
 and how many times larger its cubin is (goal: {size:g}); ✗ misses its goal. Second table: wall time of the whole
 process, start and imports included: `python -m kbuild build` with an empty cache on a machine whose compilers it knows,
-the same where they have to be hashed first, and a script that imports Warp and compiles. Medians of {runs}; the machine
-was busy with other work, which stretches wall times and hardly the processor's. Compilers: {compilers}.
+the same where they have to be hashed first, and a script that imports Warp and compiles. Medians of {runs}. Compilers:
+{compilers}.
 
 Where goals are missed: `sm_87` alone means JetPack 5 on, so kbuild takes NVRTC 11.8, which spends 95 ms of the
 processor on an empty kernel (12.9: 22 ms); `sm_87@12.9` would not load on JetPack 6. Of ten kernels' 300 ms in NVRTC
