@@ -14,7 +14,7 @@ MEANINGS = {
     "order": "Warp differs from itself from launch to launch (atomics), and kbuild no more",
     "different": "none of these",
     "idle": "no number changed in any launch, on either side: nothing is shown",
-    "failed": "no result",
+    "failed": "no result: Warp's code failed in this program (kbuild's ran in the launches that were tried alone)",
 }
 
 
