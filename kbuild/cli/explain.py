@@ -8,8 +8,6 @@ from kbuild.cli.console import Console
 from kbuild.codes import CODES, Code
 from kbuild.errors import ExitCode, UsageError, did_you_mean
 
-SUMMARY = "say what a diagnostic code means"
-
 DESCRIPTION = """\
 Prints what a code such as KB103 stands for, why it is so, and an example that is wrong beside one that is right.
 Without a code it lists them all.

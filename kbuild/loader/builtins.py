@@ -272,11 +272,10 @@ _LATE_NAMES = {
     "host_library": """
         determinant eig3 inverse qr3 quat_between_vectors quat_from_axis_angle quat_from_euler quat_from_matrix
         quat_inverse quat_rotate quat_rotate_inv quat_rpy quat_slerp quat_to_axis_angle quat_to_euler quat_to_matrix
-        quat_to_rpy quat_twist
-        quat_twist_angle quat_twist_angle_signed spatial_adjoint spatial_bottom spatial_cross spatial_cross_dual
-        spatial_dot spatial_top svd2 svd3 transform_compose transform_decompose transform_from_matrix
-        transform_get_rotation transform_get_translation transform_inverse transform_multiply transform_point
-        transform_to_matrix transform_twist transform_vector transform_wrench velocity_at_point
+        quat_to_rpy quat_twist quat_twist_angle quat_twist_angle_signed spatial_adjoint spatial_bottom spatial_cross
+        spatial_cross_dual spatial_dot spatial_top svd2 svd3 transform_compose transform_decompose
+        transform_from_matrix transform_get_rotation transform_get_translation transform_inverse transform_multiply
+        transform_point transform_to_matrix transform_twist transform_vector transform_wrench velocity_at_point
     """,
     "host_random": """
         closest_point_edge_edge curlnoise noise pnoise poisson rand_init randf randi randn randu sample_cdf

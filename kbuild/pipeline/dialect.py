@@ -19,8 +19,6 @@ from kbuild.scan.data import LoweredUnit, Request, Scanned, ScannedUnit, diagnos
 from kbuild.scan.locating import Definition, Located, definitions, locate
 from kbuild.targets import Target
 
-DIALECTS = ("warp",)
-
 
 @dataclass(frozen=True, slots=True)
 class CheckedKernel:

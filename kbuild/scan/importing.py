@@ -93,7 +93,10 @@ def _file(path: str) -> ModuleType:
 
 def _instances_fault(name: str, error: BaseException) -> Diagnostic:
     what = _in_a_line(error)
-    help = "it is called while building, without arguments, and calls the factories whose kernels the bundle shall hold"
+    if name.endswith(".json"):
+        help = "where the sources have changed since it was recorded: python -m kbuild record --fresh -- PROGRAM"
+    else:
+        help = "a build calls it without arguments, and it calls the factories whose kernels the bundle shall hold"
     return Diagnostic("KB210", f"instances: {name} fails: {what}", _place(error), help=help)
 
 

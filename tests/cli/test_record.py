@@ -259,6 +259,7 @@ def test_a_file_that_does_not_fit_the_project(project: Path, text: str, reason: 
         pipeline.build(config.require(project), output=project / "out")
     assert reason in str(caught.value)
     assert "[KB210]" in str(caught.value)
+    assert "since it was recorded: python -m kbuild record --fresh -- PROGRAM" in str(caught.value)
 
 
 def test_a_file_that_is_missing(project: Path) -> None:
