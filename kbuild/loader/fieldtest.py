@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import platform
 
-from . import array, context, driver, memory, selftest
+from . import array, context, copying, driver, selftest
 from .bundle import Bundle, explain
 from .errors import BundleError, LoaderError
 
@@ -119,7 +119,7 @@ def _wanted(sample: Sample, changes: Row | None) -> bytes:
 
 def _upload(sample: Sample, device: Any) -> Any:
     made = array.empty(sample.shape, sample.element, device)
-    memory.upload(made.device, made._view, _wanted(sample, None))
+    copying.upload(made, _wanted(sample, None))
     return made
 
 

@@ -11,7 +11,7 @@ import ctypes
 import struct
 from itertools import chain
 
-from . import abi, blocks, context, driver, geometry, pack, providers
+from . import abi, blocks, context, driver, geometry, pack, providers, recent, uses
 from .errors import DriverError, LaunchError
 from .schema import header_size
 from .values import describe
@@ -134,6 +134,7 @@ class BundleKernel:
         self.prefixes = Prefixes(self.ndim, self.block_dim, self.whole_blocks)
         self._loaded: dict[int, Loaded] = {}
         self._is_launched = False
+        self.error: Exception | None = None  # what the last `kb.launch` of it that failed has raised
         self.launch = self.thorough
 
     def __repr__(self) -> str:
@@ -144,24 +145,34 @@ class BundleKernel:
         self, dim: Any, args: Any = (), stream: Any = None, device: Any = None, block_dim: int | None = None
     ) -> None:
         """`launch` with every question asked."""
-        kind = providers.kind_of(device)
+        kind = providers.kind_of(device, args)
         if kind != "cuda":
             providers.launch_on(kind, self, dim, args, stream, device, block_dim)
             return
         self.bundle.check_sources()
-        packing = self._pack(args)
-        grids = self._plan(dim, block_dim)
-        handle = self._stream(stream)
-        gpu = self._device(packing, device)
+        packing = self.packing(args)
+        grids = self.plan(dim, block_dim)
+        handle = self.stream_of(stream)
+        gpu = self.device_of(packing, device)
+        if gpu.kind != "cuda":
+            providers.launch_on(gpu.kind, self, dim, args, stream, gpu, block_dim)
+            return
         first = next(grids, None)
         if first is None:
             return
-        loaded = self._load(gpu)
+        if stream is None and context.scopes:
+            from . import current
+
+            stream = current.stream(gpu.ordinal)
+            handle = context.stream_handle(stream)
+        loaded = self.load(gpu)
         for producer in packing.streams:
             if max(producer, 1) != max(handle, 1):  # 0 and 1 both mean the default stream
                 context.wait_for_stream(gpu, producer, handle)
+        uses.note(handle, stream, packing.owners)
         for one in chain((first,), grids):
             self._run(loaded, prefix(*one), packing.values, handle)
+        recent.log(gpu.ordinal).append((self.name, dim, stream))
         if not self._is_launched:
             self._is_launched = True
         elif self.launch == self.thorough:
@@ -169,8 +180,9 @@ class BundleKernel:
 
             self.launch = fastpath.make(self, loaded, put_stream, STREAM_OFFSET)
 
-    def _pack(self, args: Any) -> pack.Packing:
-        if isinstance(args, pack.NO_SEQUENCES) or not hasattr(args, "__len__") or not hasattr(args, "__iter__"):
+    def packing(self, args: Any) -> pack.Packing:
+        """The arguments' numbers, and what they say about devices. Raises LaunchError."""
+        if not pack.is_sequence(args):
             raise LaunchError("%s: args wants a tuple or a list of arguments, not %s" % (self.name, describe(args)))
         if len(args) != len(self.parameters):
             names = ", ".join(name for name, _ in self.parameters) or "none"
@@ -189,31 +201,33 @@ class BundleKernel:
                 raise LaunchError(message % (self.name, name, type, describe(value), error)) from error
         return packing
 
-    def _plan(self, dim: Any, block_dim: int | None) -> Any:
+    def plan(self, dim: Any, block_dim: int | None) -> Any:
+        """The grids of a launch. Raises LaunchError."""
         try:
             block = self.block_dim if block_dim is None else block_dim
             return blocks.plan(dim, self.ndim, block, self.whole_blocks)
         except (ValueError, TypeError) as error:
             raise LaunchError("%s: %s" % (self.name, error)) from None
 
-    def _stream(self, stream: Any) -> int:
+    def stream_of(self, stream: Any) -> int:
+        """A stream's handle. Raises LaunchError."""
         try:
             return context.stream_handle(stream)
         except TypeError as error:
             raise LaunchError("%s: %s" % (self.name, error)) from None
 
-    def _device(self, packing: pack.Packing, wanted: Any) -> context.Device:
+    def device_of(self, packing: pack.Packing, wanted: Any) -> Any:
         """The device asked for, which must be the arrays' own."""
         places = packing.places + [(path, self._owner(path, ptr)) for path, ptr in packing.addresses]
         reason = "the launch"
         if wanted is None and places:
             reason, wanted = "parameter %s" % places[0][0], places[0][1]
-        gpu = context.get_device(wanted)
+        found = context.get_device(wanted)
         for path, device in places:
-            if device is not gpu:
+            if device is not found:
                 message = "%s: parameter %s: the array is on %s, but %s is on %s"
-                raise LaunchError(message % (self.name, path, device, reason, gpu))
-        return gpu
+                raise LaunchError(message % (self.name, path, device, reason, found))
+        return found
 
     def _owner(self, path: str, ptr: int) -> context.Device:
         """The device of a foreign array's memory."""
@@ -225,7 +239,8 @@ class BundleKernel:
         message = "%s: parameter %s: there is no GPU memory at 0x%x: it is host memory, or was freed"
         raise LaunchError(message % (self.name, path, ptr))
 
-    def _load(self, gpu: context.Device) -> Loaded:
+    def load(self, gpu: context.Device) -> Loaded:
+        """The kernel on a GPU, loaded at the first call. Raises BundleError, DriverError."""
         loaded = self._loaded.get(gpu.ordinal)
         if loaded is None:
             made = Loaded(self, gpu)
@@ -236,15 +251,21 @@ class BundleKernel:
 
     def _run(self, loaded: Loaded, start: bytes, values: list[Any], stream: int) -> None:
         slot = loaded.take()
-        buffer, config, function, params, _ = slot
-        self.struct.pack_into(buffer, 0, start, *values)
-        put_stream(buffer, STREAM_OFFSET, stream)
+        self.struct.pack_into(slot[0], 0, start, *values)
+        put_stream(slot[0], STREAM_OFFSET, stream)
+        try:
+            self.invoke(loaded, slot)
+        finally:
+            loaded.pool.append(slot)
+
+    def invoke(self, loaded: Loaded, slot: Slot) -> None:
+        """Launches what a slot holds, in the GPU's own context where the current one will not do."""
+        _, config, function, params, _ = slot
         invoke = driver.get().invoke
         status = invoke(config, function, params, None)
         if status in driver.WRONG_CONTEXT:
             with loaded.device.current():
                 status = invoke(config, function, params, None)
-        loaded.pool.append(slot)
         if status:
             about = "%s on %s (%s)" % (self.name, loaded.device, loaded.device.name)
             raise driver.get().error("cuLaunchKernelEx", status, about)

@@ -23,6 +23,13 @@ if TYPE_CHECKING:
 NO_SEQUENCES = (str, bytes, bytearray, memoryview, dict, set, frozenset)
 
 
+def is_sequence(value: Any) -> bool:
+    """Whether a value can be a list of arguments; an array is one argument, whatever it holds."""
+    if isinstance(value, NO_SEQUENCES) or hasattr(value, "_kb_array_"):
+        return False
+    return hasattr(value, "__len__") and hasattr(value, "__iter__")
+
+
 class Refused(Exception):
     """An argument that does not fit its parameter; `path` is `springs[3].stiffness`, say."""
 
@@ -64,9 +71,9 @@ def signature(type: abi.Type) -> str:
     return type.spelling
 
 
-def array_key(type: abi.Type, ordinal: int) -> str:
+def array_key(type: abi.Type, device: object) -> str:
     """What an array on a device and a fitting parameter have in common: one interned text, compared with `is`."""
-    return sys.intern("%s@cuda:%d" % (signature(type), ordinal))
+    return sys.intern("%s@%s" % (signature(type), device))
 
 
 class Packing:
@@ -78,6 +85,7 @@ class Packing:
         self.places: list[tuple[str, Any]] = []  # (path, device) of every kbuild array
         self.addresses: list[tuple[str, int]] = []  # (path, address) of every foreign array
         self.streams: set[int] = set()  # streams that foreign arrays are still being written on
+        self.owners: list[Any] = []  # what holds the arrays' memory
 
     def add(self, type: abi.Type, value: Any, path: str) -> None:
         """Appends a value's numbers. Raises Refused."""
@@ -131,6 +139,7 @@ class Packing:
             if signature(own) != signature(type):
                 raise Refused(path, "the struct is laid out differently in the bundle: rebuild it")
             self.places.append((path, value.device))
+            self.owners.append(value._owner)
             self.values.append(value._descriptor)
             return
         described = _interface_of(value, path)
@@ -141,6 +150,7 @@ class Packing:
             self.values.append(view.descriptor())
         except interface.Mismatch as error:
             raise Refused(path, "wanted %s, got %s" % (type, error)) from None
+        self.owners.append(value)
         if view.ptr:
             self.addresses.append((path, view.ptr))
         if view.stream is not None:
@@ -158,7 +168,8 @@ def _interface_of(value: Any, path: str) -> Any:
 
 
 def _items(type: abi.Type, value: Any, count: int, path: str) -> Any:
-    if isinstance(value, NO_SEQUENCES) or not hasattr(value, "__len__") or not hasattr(value, "__getitem__"):
+    is_sequence = hasattr(value, "__len__") and hasattr(value, "__getitem__") and not hasattr(value, "_kb_array_")
+    if isinstance(value, NO_SEQUENCES) or not is_sequence:
         raise Refused(path, "wanted %s, got %s" % (type, describe(value)))
     if len(value) != count:
         raise Refused(path, "wanted %s, got %d values: %s" % (type, len(value), describe(value)))

@@ -42,17 +42,31 @@ def launch(
     later. Raises LaunchError, BundleError, StaleBundle, DriverError.
     """
     if grid is not None or block is not None:
-        dim = _grid(kernel, dim, grid, block, block_dim)
+        dim = grid_of(kernel, dim, grid, block, block_dim)
     if outputs.__class__ is not tuple or outputs:
-        inputs = _joined(kernel, inputs, outputs)
+        inputs = joined(kernel, inputs, outputs)
     try:
         target = kernel.target
     except AttributeError:
         target = _target(kernel)
-    target.launch(dim, inputs, stream, device, block_dim)
+    try:
+        target.launch(dim, inputs, stream, device, block_dim)
+    except LoaderError as error:
+        kernel.error = error
+        raise
 
 
-def _grid(kernel: Any, dim: Any, grid: Any, block: Any, block_dim: Any) -> blocks.Grid:
+def compiled(kernel: Any, args: Any) -> Any:
+    """The bundle's kernel that a launch with these arguments would run. Raises what the launch would."""
+    target = getattr(kernel, "target", None)
+    if target is None:
+        target = _target(kernel)
+    elif hasattr(target, "kernel") and hasattr(target, "is_unresolved"):
+        target = kernel.target = find(kernel)
+    return target.chosen_for(args) if hasattr(target, "chosen_for") else target
+
+
+def grid_of(kernel: Any, dim: Any, grid: Any, block: Any, block_dim: Any) -> blocks.Grid:
     try:
         return blocks.asked(dim, grid, block, block_dim)
     except (ValueError, TypeError) as error:
@@ -65,11 +79,11 @@ def _target(kernel: Any) -> Any:
     raise LaunchError("kb.launch wants a function decorated with @kernel, or a kernel of a bundle, not %r" % (kernel,))
 
 
-def _joined(kernel: Any, inputs: Any, outputs: Any) -> tuple[Any, ...]:
+def joined(kernel: Any, inputs: Any, outputs: Any) -> tuple[Any, ...]:
     """Inputs, then outputs, which must be writable."""
     name = getattr(kernel, "name", kernel)
     for what, given in (("inputs", inputs), ("outputs", outputs)):
-        if isinstance(given, pack.NO_SEQUENCES) or not hasattr(given, "__len__") or not hasattr(given, "__iter__"):
+        if not pack.is_sequence(given):
             raise LaunchError("%s: %s wants a tuple or a list of arguments, not %s" % (name, what, describe(given)))
     _check_writable(name, outputs)
     return (*inputs, *outputs)
@@ -77,10 +91,10 @@ def _joined(kernel: Any, inputs: Any, outputs: Any) -> tuple[Any, ...]:
 
 def _check_writable(name: str, outputs: Any) -> None:
     for i, value in enumerate(outputs):
-        if hasattr(value, "_kb_array_"):
-            continue  # our own arrays are writable
         try:
-            is_read_only = value.__cuda_array_interface__["data"][1]
+            is_read_only = (
+                value._view.readonly if hasattr(value, "_kb_array_") else value.__cuda_array_interface__["data"][1]
+            )
         except MemoryError:
             raise
         except Exception:  # no array, or none that can be read: its parameter will be named

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 
 from kbuild.loader import array as arrays
-from kbuild.loader import context, resolve
+from kbuild.loader import context, copying, resolve
 from kbuild.loader.layout import ArrayAnnotation, abi_type
 from kbuild.loader.values import class_of
 
@@ -140,7 +140,7 @@ def full_like(src: Any, value: Any, device: Any = None, **options: Any) -> Any:
 def clone(src: Any, device: Any = None, **options: Any) -> Any:
     """A copy of an array."""
     made = empty_like(src, device, **options)
-    arrays.copy(made, src)
+    copying.copy(made, src)
     return made
 
 
@@ -149,7 +149,7 @@ def copy(dest: Any, src: Any, **options: Any) -> None:
     _accept("copy", options, dest_offset=0, src_offset=0, count=0, stream=None)
     if options:
         raise TypeError("wp.copy has no argument %r" % min(options))
-    arrays.copy(dest, src)
+    copying.copy(dest, src)
 
 
 def from_numpy(arr: Any, dtype: Any = None, shape: Any = None, device: Any = None, **options: Any) -> Any:

@@ -18,7 +18,7 @@ from kbuild import loader
 from kbuild.loader import __main__ as command_line
 from kbuild.loader import array as arrays
 from kbuild.loader import bundle as bundles
-from kbuild.loader import context, format, resolve
+from kbuild.loader import context, copying, foreign, format, resolve
 from kbuild.loader.types import int32, struct
 from kbuild.loader.values import vec3
 from tests.helpers.fake_cuda import bundle_bytes, code, cubin_row, kernel_rows, make_bundle, make_manifest
@@ -172,13 +172,13 @@ def array_of_a_foreign_array(cuda: FakeCuda) -> Act:
 @scene
 def asarray(cuda: FakeCuda) -> Act:
     tensor = Tensor(arrays.array([1, 2, 3]))
-    return lambda: arrays.asarray(tensor).shape
+    return lambda: foreign.asarray(tensor).shape
 
 
 @scene
 def asarray_of_what_is_being_written(cuda: FakeCuda) -> Act:
     tensor = Tensor(arrays.array([1, 2, 3]), stream=cuda.make_stream())
-    return lambda: arrays.asarray(tensor).shape
+    return lambda: foreign.asarray(tensor).shape
 
 
 # Using arrays
@@ -192,7 +192,7 @@ def tolist(cuda: FakeCuda) -> Act:
 @scene
 def to_host(cuda: FakeCuda) -> Act:
     tensor = Tensor(arrays.array([1, 2, 3]))
-    return lambda: arrays.to_host(tensor)
+    return lambda: copying.to_host(tensor)
 
 
 @scene
@@ -215,25 +215,25 @@ def assign_with_gaps(cuda: FakeCuda) -> Act:
 @scene
 def copy(cuda: FakeCuda) -> Act:
     to, source = arrays.zeros(3), arrays.ones(3)
-    return lambda: arrays.copy(to, source)
+    return lambda: copying.copy(to, source)
 
 
 @scene
 def copy_with_gaps(cuda: FakeCuda) -> Act:
     to, source = strided(arrays.zeros(8, int)), strided(arrays.ones(8, int))
-    return lambda: arrays.copy(to, source)
+    return lambda: copying.copy(to, source)
 
 
 @scene
 def copy_from_another_GPU(cuda: FakeCuda) -> Act:
     to, source = arrays.zeros(3), arrays.ones(3, device=1)
-    return lambda: arrays.copy(to, source)
+    return lambda: copying.copy(to, source)
 
 
 @scene
 def copy_from_a_foreign_array(cuda: FakeCuda) -> Act:
     to, source = arrays.zeros(3), Tensor(arrays.ones(3), stream=cuda.make_stream())
-    return lambda: arrays.copy(to, source)
+    return lambda: copying.copy(to, source)
 
 
 @scene

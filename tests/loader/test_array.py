@@ -14,9 +14,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kbuild.loader import array as arrays
-from kbuild.loader import memory, values
-from kbuild.loader.array import array, array1d, array2d, asarray
+from kbuild.loader import copying, memory, values
+from kbuild.loader.array import array, array1d, array2d
 from kbuild.loader.errors import DriverError
+from kbuild.loader.foreign import asarray
 from kbuild.loader.interface import View
 from kbuild.loader.types import float16, float32, float64, int32, int64, struct, uint8
 from kbuild.loader.values import mat22, vec2, vec3, vec3i
@@ -193,7 +194,7 @@ def test_makers(cuda: FakeCuda) -> None:
     assert arrays.full((1, 2), 7, uint8).tolist() == [[7, 7]]
     assert arrays.empty(3, float64).nbytes == 24
     assert array(shape=3, dtype=int).tolist() == [0, 0, 0]
-    assert arrays.to_host(arrays.ones(2)) == [1.0, 1.0]
+    assert copying.to_host(arrays.ones(2)) == [1.0, 1.0]
     assert len(arrays.empty((5, 2))) == 5
     with pytest.raises(TypeError, match="there is no one of type struct"):
         arrays.ones(2, Particle)
@@ -256,7 +257,7 @@ def test_free(cuda: FakeCuda) -> None:
     made.free()
     assert cuda.live_allocations == before
     assert (made.is_alive, repr(made)) == (False, "<kb.array, freed>")
-    for use in (made.tolist, made.numpy, lambda: made.assign([1.0]), lambda: arrays.copy(arrays.zeros(10), made)):
+    for use in (made.tolist, made.numpy, lambda: made.assign([1.0]), lambda: copying.copy(arrays.zeros(10), made)):
         with pytest.raises(ValueError, match="the array has been freed"):
             use()
     with pytest.raises(ValueError, match="freed"):
@@ -288,15 +289,15 @@ def test_arrays_do_not_change(cuda: FakeCuda) -> None:
 
 def test_copies(cuda: FakeCuda) -> None:
     source, target = array([1.0, 2.0]), arrays.zeros(2)
-    arrays.copy(target, source)
+    copying.copy(target, source)
     assert cuda.calls[-1] == "cuMemcpyDtoD_v2"
     assert target.tolist() == [1.0, 2.0]
-    arrays.copy(target, [3, 4])
+    copying.copy(target, [3, 4])
     assert target.tolist() == [3.0, 4.0]
     assert array(source).tolist() == [1.0, 2.0]
     for wrong in ([1.0], array([1.0]), array([1, 2])):
         with pytest.raises(ValueError, match="cannot copy"):
-            arrays.copy(target, wrong)
+            copying.copy(target, wrong)
 
 
 # __cuda_array_interface__

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from kbuild.loader import array as arrays
+from kbuild.loader import foreign
 from kbuild.loader.errors import DriverError, LaunchError
 from tests.helpers.fake_cuda import FakeCuda, make_bundle
 
@@ -158,13 +159,13 @@ def test_malformed_foreign_arrays(cuda: FakeCuda, change: Any, message: str) -> 
         kernel.launch(1, (Tensor(good),))
     assert len(cuda.records) == 2
     with pytest.raises((TypeError, ValueError), match=r"wanted an array(?: of float32)?, got"):
-        arrays.asarray(Tensor(wrong), float if isinstance(change, dict) else None)
+        foreign.asarray(Tensor(wrong), float if isinstance(change, dict) else None)
 
 
 def test_what_is_on_the_host_is_no_array(cuda: FakeCuda) -> None:
     for data in ([1.0], "text", None):
         with pytest.raises(TypeError, match=r"wanted an array in GPU memory, got .*: copy it with kb.array"):
-            arrays.asarray(data)
+            foreign.asarray(data)
 
 
 @pytest.mark.parametrize(
