@@ -8,7 +8,9 @@ step.set(dt=0.5 * dt)
 
 from __future__ import annotations
 
-from . import context, driver, kernel, recent, resolve, uses
+import os
+
+from . import checks, context, driver, kernel, recent, resolve, uses
 from .errors import LaunchError, did_you_mean
 
 TYPE_CHECKING = False
@@ -103,6 +105,8 @@ class BoundLaunch:
         for slot in self._slots:
             self.kernel.invoke(self._loaded, slot)
         self._log(self._entry)
+        if checks.VARIABLE in os.environ and checks.after_launches():
+            checks.wait(self.kernel.name, self.device, self._handle, self.dim, self.kernel.named(self._args))
 
     def set(self, *pair: Any, **named: Any) -> None:
         """Changes arguments: `set(dt=0.5, pos=pos)`, or `set("dt", 0.5)`, `set(2, 0.5)`. Raises LaunchError."""
@@ -153,7 +157,7 @@ class BoundLaunch:
         self._entry = (self.kernel.name, self.dim, self.stream)
         self._config = self._function = self._params = None
         self._invoke: Any = _not_ready
-        if len(self._slots) == 1:
+        if len(self._slots) == 1 and checks.VARIABLE not in os.environ:
             _, self._config, self._function, self._params, _ = self._slots[0]
             self._invoke = driver.get().invoke
 
