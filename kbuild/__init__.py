@@ -29,9 +29,11 @@ _HOMES = {
     "loader.foreign": "asarray",
     "loader.memory.books": "memory_report",
     "loader.memory.pools": "set_pool_limit trim_memory",
+    "loader.peers": "can_access set_peer_access",
     "loader.providers": "enable_jit",
     "loader.resolve": "launch",
     "loader.streams": "Event Stream elapsed_time",
+    "loader.timers": "ScopedTimer",
     "loader.types": "Function Kernel func kernel overload struct",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}

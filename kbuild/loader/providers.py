@@ -71,6 +71,7 @@ def launch_on(kind: str, kernel: Any, dim: Any, args: Any, stream: Any, device: 
     if provider is None:
         known = ", ".join(["cuda", *sorted(set(registry) - {MISSING_KERNEL})])
         raise LaunchError(
-            "%s: nothing runs kernels on device %r; this installation knows %s" % (kernel.name, device, known)
+            "%s: nothing runs kernels on device %r; this installation knows %s"
+            % (kernel.name, kind if device is None else str(device), known)
         )
     provider(kernel, dim, args, stream, device, block_dim)

@@ -78,6 +78,19 @@ def start(path: str) -> None:
         driver._driver, context._devices = driver.Driver(standin.open()), None
 
 
+def is_on() -> bool:
+    """Whether this program is being recorded."""
+    return _recorder is not None
+
+
+def note_refused(reason: str) -> bool:
+    """Notes something that kbuild does not have, which a recorded program passes over. False: nothing is recorded."""
+    if _recorder is None:
+        return False
+    _recorder.write({"unrecordable": reason})
+    return True
+
+
 def _note_factory(made: types.Function) -> None:
     """Keeps with a function or kernel the call of the factory that makes it."""
     outer, is_made, _ = made.qualname.rpartition(".<locals>.")
@@ -320,3 +333,7 @@ def _parse(spelling: str) -> abi.Type:
         assert isinstance(found, abi.Struct)
         structs[name] = found
     return abi.parse(spelling, structs)
+
+
+if VARIABLE in os.environ:
+    start(os.environ[VARIABLE])

@@ -77,7 +77,7 @@ def launched(cuda: FakeCuda, launch: Act) -> Act:
 
 @scene
 def get_devices(cuda: FakeCuda) -> Act:
-    return lambda: [(str(d), d.name, d.arch, d.driver) for d in context.get_devices()]
+    return lambda: [(str(d), d.name, d.target, d.driver) for d in context.get_devices()]
 
 
 @scene

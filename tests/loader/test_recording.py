@@ -98,7 +98,7 @@ def no_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("no_gpu")
 def test_arrays_hold_what_was_written() -> None:
     (device,) = context.get_devices()
-    assert (str(device), device.name, device.arch) == ("cuda:0", "no GPU (recording)", "sm_90")
+    assert (str(device), device.name, device.target) == ("cuda:0", "no GPU (recording)", "sm_90")
     a = arrays.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
     assert a.ptr % 256 == 0
     assert a.tolist() == [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]

@@ -11,7 +11,7 @@ import pytest
 import kbuild as kb
 import kbuild.warp as wp
 from kbuild.loader import resolve
-from kbuild.warp import host
+from kbuild.warp import launching
 from kbuild.warp.absent import NotInKbuild
 from tests.helpers.fake_cuda import FakeCuda, compile_library
 
@@ -23,7 +23,6 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 @pytest.fixture(autouse=True)
 def cuda(library: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeCuda]:
-    monkeypatch.setattr(host, "_scopes", [])
     with FakeCuda(library, devices="9.0,9.0") as fake:
         yield fake
         assert fake.breaches == []
