@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from . import blocks, finder, identity, pack, providers
 from . import bundle as bundles
-from .errors import LaunchError, LoaderError, did_you_mean
+from .errors import LaunchError, LoaderError, did_you_mean, kept
 from .types import Kernel
 from .values import describe
 
@@ -58,7 +58,7 @@ def launch(
     try:
         target.launch(dim, inputs, stream, device, block_dim)
     except LoaderError as error:
-        kernel.error = error
+        kernel.error = kept(error)
         raise
 
 
