@@ -198,6 +198,8 @@ def encode(value: Any) -> Any:
         return {"builtin": value.name}
     enum = sys.modules.get("enum")
     if enum is not None and isinstance(value, enum.Enum):
+        if kind.__members__.get(value.name) is not value:  # flags together, which have no name of their own
+            return {"enum": _place(kind), "of": encode(value.value)}
         return {"enum": _place(kind), "name": value.name}
     if hasattr(kind, "_kb_type_"):
         return {"value": kind._kb_type_.spelling, "items": _plain(value)}
@@ -290,6 +292,10 @@ def _decode_record(data: Any) -> Any:
     return _import(data["record"])(**{name: decode(item) for name, item in data["fields"].items()})
 
 
+def _decode_enum(kind: Any, data: Any) -> Any:
+    return kind[data["name"]] if "name" in data else kind(decode(data["of"]))
+
+
 def _decode_value(data: Any) -> Any:
     kind: Any = class_of(abi.parse(data["value"], {}))
     return kind(decode(data["items"]))
@@ -304,7 +310,7 @@ _DECODERS: dict[str, Callable[[Any], Any]] = {
     "dict": lambda data: {decode(key): decode(item) for key, item in data["dict"]},
     "type": lambda data: class_of(abi.parse(data["type"], {})),
     "class": lambda data: _import(data["class"]),
-    "enum": lambda data: _import(data["enum"])[data["name"]],
+    "enum": lambda data: _decode_enum(_import(data["enum"]), data),
     "builtin": lambda data: __import__("kbuild.loader.builtins", None, None, ["*"]).TABLE[data["builtin"]],
     "python": lambda data: _import(data["python"]),
     "record": _decode_record,

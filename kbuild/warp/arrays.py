@@ -62,9 +62,9 @@ class _ArrayType(type):
     ) -> Any:
         """The annotation, or an array. Raises TypeError, ValueError, NotInKbuild."""
         without_gradients("array", options, grad=grad, requires_grad=requires_grad)
-        ndim, dtype = ndim or cls._ndim, _known(dtype)
+        ndim = ndim or cls._ndim
         if data is not None:
-            return _of_data(data, dtype, shape, device, pinned, copy)
+            return _of_data(data, _known(dtype), shape, device, pinned, copy)
         if ptr is not None:
             return _over(ptr, dtype, shape, strides, capacity, device, deleter, ndim)
         if shape is not None:

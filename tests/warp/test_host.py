@@ -25,6 +25,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Any:
 def cuda(library: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeCuda]:
     with FakeCuda(library, devices="9.0,9.0") as fake:
         yield fake
+        kb.set_device(None)
         assert fake.breaches == []
 
 
@@ -74,11 +75,13 @@ def test_launches(monkeypatch: pytest.MonkeyPatch) -> None:
     wp.launch("kernel", dim=4, inputs=[1], outputs=[2], device="cuda:1", record_tape=False, max_blocks=8, block_dim=64)
     wp.launch("kernel", 4, [1])
     assert given == [("kernel", 4, [1], [2], "cuda:1", None, 64), ("kernel", 4, [1], (), None, None, None)]
-    for wrong in ({"adj_inputs": [1]}, {"record_cmd": True}, {"adjoint": True}):
-        with pytest.raises(NotInKbuild):
-            wp.launch("kernel", 4, [1], **wrong)
+    for wrong in ({"adj_inputs": [1]}, {"adjoint": True}, {"adj_outputs": [1]}):
+        with pytest.raises(NotInKbuild, match=r"wp\.launch\(adj\w+=…\) \(gradients\) is not in kbuild"):
+            wp.launch("kernel", 4, [1], **wrong)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match=r"wp\.launch has no argument 'dims'"):
         wp.launch("kernel", 4, [1], dims=3)
+    with pytest.raises(NotInKbuild, match=r"wp\.launch_tiled\(kernel\) \(tiles\) is not in kbuild"):
+        wp.launch_tiled("kernel", 4, [1], block_dim=64)
     assert len(given) == 2
 
 
