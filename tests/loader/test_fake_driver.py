@@ -434,7 +434,9 @@ def test_memory_of_a_graph(api: Api) -> None:
     graph = api.end(stream)
     ready = api.made("cuGraphInstantiateWithFlags", graph, 0)
     assert [api("cuGraphLaunch", ready, stream) for _ in range(2)] == [0, 0]
-    assert api("cuMemFreeAsync", outside, stream) == api("cuGraphDestroy", graph) == api("cuGraphExecDestroy", ready) == 0
+    assert (
+        api("cuMemFreeAsync", outside, stream) == api("cuGraphDestroy", graph) == api("cuGraphExecDestroy", ready) == 0
+    )
     assert "allocations" not in api.fake.live
 
 
