@@ -80,7 +80,7 @@ class Run:
         return (books.fake_live_modules(), books.fake_retained(0), books.fake_retained(1))
 
     def check_books(self, act: object, lost: int = 0) -> None:
-        """Nothing is left of a call; `lost` is 1 where the driver itself refused to take something back (GIVEN_BACK)."""
+        """Nothing is left of a call; `lost` is 1 where the driver itself refused to take something back."""
         books = self.cuda.library
         assert self.cuda.breaches == [], self.cuda.breaches
         assert books.fake_pushes() == 0, "a context stays pushed"
