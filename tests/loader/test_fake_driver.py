@@ -416,6 +416,8 @@ def test_a_graph_repeats_what_was_captured(api: Api, tmp_path: Path) -> None:
 
     api.fake.hold(stream)
     assert api("cuGraphLaunch", ready, stream) == 0
+    assert api("cuGraphLaunch", ready, second := api.stream()) == 0
+    assert api("cuStreamQuery", second) == NOT_READY  # one run of it at a time
     assert api("cuMemFree_v2", ptr) == 0
     api.breaks("is freed while in use")
     api.fake.release(stream)
