@@ -25,7 +25,7 @@ NO_SEQUENCES = (str, bytes, bytearray, memoryview, dict, set, frozenset)
 
 def is_sequence(value: Any) -> bool:
     """Whether a value can be a list of arguments; an array is one argument, whatever it holds."""
-    if isinstance(value, NO_SEQUENCES) or hasattr(value, "_kb_array_"):
+    if isinstance(value, NO_SEQUENCES) or hasattr(value.__class__, "_kb_array_"):
         return False
     return hasattr(value, "__len__") and hasattr(value, "__iter__")
 
@@ -176,7 +176,7 @@ def _interface_of(value: Any, path: str) -> Any:
 
 
 def _items(type: abi.Type, value: Any, count: int, path: str) -> Any:
-    is_sequence = hasattr(value, "__len__") and hasattr(value, "__getitem__") and not hasattr(value, "_kb_array_")
+    is_sequence = hasattr(value, "__len__") and hasattr(value, "__getitem__") and not hasattr(value.__class__, "_kb_array_")
     if isinstance(value, NO_SEQUENCES) or not is_sequence:
         raise Refused(path, "wanted %s, got %s" % (type, describe(value)))
     if len(value) != count:
