@@ -21,6 +21,7 @@ _HOMES = {
     "loader.array": "array array1d array2d array3d array4d asarray copy empty full ones to_host zeros",
     "loader.context": "Device get_devices synchronize",
     "loader.errors": "BundleError DriverError LaunchError StaleBundle",
+    "loader.indexed": "indexedarray indexedarray1d indexedarray2d indexedarray3d indexedarray4d",
     "loader.providers": "enable_jit",
     "loader.resolve": "launch",
     "loader.types": "Function Kernel func kernel overload struct",

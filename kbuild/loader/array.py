@@ -157,6 +157,10 @@ class array:
 
     def _make(self, type: abi.Type, items: Any) -> Any:
         """A vector, matrix, struct or array of the host from an element's parts."""
+        if isinstance(type, abi.IndexedArray):
+            from .indexed import _from_descriptor as indexed_from_descriptor
+
+            return indexed_from_descriptor(type, items, self.device)
         if isinstance(type, abi.Array):
             return _from_descriptor(type, items, self.device)
         if isinstance(type, abi.Struct):
