@@ -158,6 +158,7 @@ class UnitEmitter:
 
     def view(self, array: Array, count: int) -> str:
         """The helper that fixes leading indices of an array; the type it gives is known before."""
+        self.type_name(array)  # of a view of a view nothing else says it
         if isinstance(array, Shared):
             self.parts.setdefault(("shared view", str(array.ndim), str(count)), blocks.view(array.ndim, count))
         elif isinstance(array, IndexedArray):

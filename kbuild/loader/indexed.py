@@ -135,6 +135,8 @@ class indexedarray:
 
     def _scatter(self, elements: Any) -> None:
         positions, length = self._runs()
+        if self.size == 0:
+            return
         whole, given = self.data.tobytes(), memoryview(elements).cast("B")
         for number, start in enumerate(positions):
             whole[start : start + length] = given[number * length : (number + 1) * length]
