@@ -33,6 +33,7 @@ _HOMES = {
         map_cuda_device set_device set_peer_access_enabled synchronize synchronize_device unmap_cuda_device
     """,
     "graphs": "capture_if capture_while is_conditional_graph_supported",
+    "indexed": "indexedarray indexedarray1d indexedarray2d indexedarray3d indexedarray4d",
     "installing": "install",
     "launching": "Launch get_suggested_block_size launch launch_tiled",
     "memory": """

@@ -8,8 +8,8 @@ from __future__ import annotations
 import sys
 
 from kbuild.loader import array as arrays
-from kbuild.loader import context, copying, foreign
-from kbuild.loader.layout import ArrayAnnotation, abi_type
+from kbuild.loader import context, copying, foreign, indexed
+from kbuild.loader.layout import ArrayAnnotation, IndexedAnnotation, abi_type
 from kbuild.loader.values import class_of
 
 from .absent import refusal
@@ -39,7 +39,7 @@ class _ArrayType(type):
     _ndim: int | None
 
     def __instancecheck__(cls, value: object) -> bool:
-        if not isinstance(value, (arrays.array, ArrayAnnotation)):
+        if not isinstance(value, (arrays.array, ArrayAnnotation)) or isinstance(value, IndexedAnnotation):
             return False
         return cls._ndim is None or value.ndim == cls._ndim
 
@@ -219,7 +219,7 @@ def empty_like(src: Any, device: Any = None, requires_grad: Any = None, pinned: 
     """An array of the shape and type of another."""
     without_gradients("empty_like", options, requires_grad=requires_grad)
     place = src.device if device is None else device
-    pinned = src.pinned if pinned is None else pinned
+    pinned = getattr(src, "pinned", False) if pinned is None else pinned
     return arrays.empty(src.shape, src.dtype, place, _memory(pinned, place))
 
 
@@ -247,12 +247,16 @@ def full_like(
 def clone(src: Any, device: Any = None, requires_grad: Any = None, pinned: Any = None, **options: Any) -> Any:
     """A copy of an array."""
     made = empty_like(src, device, requires_grad, pinned, **options)
-    copying.copy(made, src)
+    copy(made, src)
     return made
 
 
 def copy(dest: Any, src: Any, dest_offset: int = 0, src_offset: int = 0, count: int = 0, stream: Any = None) -> None:
     """Copies `src`, or `count` elements of it, into `dest`, which may be larger where neither has gaps."""
+    src = src.contiguous() if isinstance(src, indexed.indexedarray) else src
+    if isinstance(dest, indexed.indexedarray):
+        dest.assign(src)
+        return
     count = count or 0
     if dest.dtype is not src.dtype and dest._type.element.size == src._type.element.size:
         src = src.view(dest.dtype)  # only the size has to be the same
