@@ -183,6 +183,9 @@ class array(Generic[_T]):
         """Number of elements."""
 
     @property
+    def capacity(self) -> int:
+        """Bytes from the array's first element to the end of its last one."""
+    @property
     def nbytes(self) -> int:
         """Bytes of all elements together."""
 
@@ -257,7 +260,7 @@ class array(Generic[_T]):
     def view(self, dtype: type[_U]) -> array[_U]:
         """The same memory as elements of another type."""
 
-    def reshape(self, *shape: int | Sequence[int]) -> array[_T]:
+    def reshape(self, *extents: int | Sequence[int], shape: int | Sequence[int] | None = None) -> array[_T]:
         """The same memory in another shape; one extent may be -1."""
 
     def flatten(self) -> array[_T]:
