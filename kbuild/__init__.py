@@ -27,6 +27,7 @@ _HOMES = {
     "loader.current": "ScopedDevice ScopedStream get_device get_stream set_device set_stream",
     "loader.errors": "BundleError DriverError LaunchError StaleBundle",
     "loader.foreign": "asarray",
+    "loader.graphs": "Graph capture",
     "loader.memory.books": "memory_report",
     "loader.memory.pools": "set_pool_limit trim_memory",
     "loader.providers": "enable_jit",

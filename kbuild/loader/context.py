@@ -25,6 +25,7 @@ VARIABLE = "KBUILD_DEVICE"
 _COMPUTE_MAJOR, _COMPUTE_MINOR = 75, 76  # CUdevice_attribute
 _SM_COUNT, _INTEGRATED = 16, 18
 _POINTER_DEVICE_ORDINAL = 9  # CUpointer_attribute
+_RELAXED = 2  # CUstreamCaptureMode
 _lock = RLock()
 _devices: list[Device] | None = None
 
@@ -184,6 +185,21 @@ class Current:
             driver.get().call("cuCtxSetCurrent", self.present, about="the program's own context")
 
 
+class Relaxed:
+    """`with Relaxed():` allows this thread what a capture going on forbids: to allocate, to free, to load code."""
+
+    __slots__ = ("_mode",)
+
+    def __init__(self) -> None:
+        self._mode = c_int(_RELAXED)
+
+    def __enter__(self) -> None:
+        driver.get().call("cuThreadExchangeStreamCaptureMode", self._mode)
+
+    def __exit__(self, *_: object) -> None:
+        driver.get().ask("cuThreadExchangeStreamCaptureMode", self._mode)
+
+
 def devices() -> list[Device]:
     """All GPUs. Raises DriverError when there is no driver, or no GPU."""
     global _devices
@@ -293,6 +309,18 @@ def wait_for_stream(device: Device, producer: int, consumer: int, other: Device 
         finally:
             if event.value:
                 cuda.call("cuEventDestroy_v2", event)
+
+
+def wait_unless_captured(device: Device, producer: int, consumer: int) -> None:
+    """`wait_for_stream`, but for a consumer that is being captured: a graph cannot wait for what is outside."""
+    status = c_int()
+    with device.current():
+        cuda = driver.get()
+        cuda.ask("cuStreamIsCapturing", producer, status)
+        is_inside = status.value != 0
+        cuda.ask("cuStreamIsCapturing", consumer, status)
+    if status.value == 0 or is_inside:
+        wait_for_stream(device, producer, consumer)
 
 
 def stream_handle(stream: object) -> int:

@@ -6,7 +6,7 @@ on which the arrays were used by launches that named them, so that what the host
 
 from __future__ import annotations
 
-from . import abi, context, driver, host, interface, recent
+from . import abi, context, driver, host, interface, recent, uses
 from .interface import View
 from .memory import transfer
 from .values import class_of
@@ -98,6 +98,8 @@ def stream_on(place: Any, stream: Any) -> int:
 def _prepare(one: array, gpu: Any, handle: int, stream: Any) -> None:
     """Lets a stream wait for the others that use an array's memory, and the memory remember the stream."""
     memory = one._owner
+    if uses.captures:
+        uses.keep(handle, (memory,))
     users = getattr(memory, "users", None)
     if users is None or gpu.kind != "cuda":
         return

@@ -11,7 +11,8 @@ import ctypes
 import sys
 from ctypes import c_int, c_uint64
 
-from .. import context, driver
+from .. import context, driver, uses
+from ..context import Relaxed
 from ..errors import DriverError
 from . import books, pools
 
@@ -21,26 +22,10 @@ if TYPE_CHECKING:
     from typing import Any
 
 _OUT_OF_MEMORY = 2
-_RELAXED = 2  # CUstreamCaptureMode
 _PORTABLE, _MAPPED = 1, 2  # flags of cuMemHostAlloc
 _ATTACH_GLOBAL = 1
 _MANAGED, _CONCURRENT_MANAGED, _CAN_MAP_HOST = 83, 89, 19  # CUdevice_attribute
 _ALIGN = 64  # of memory on the host
-
-
-class Relaxed:
-    """`with Relaxed():` allows this thread what a capture going on forbids: to allocate, to free, to load code."""
-
-    __slots__ = ("_mode",)
-
-    def __init__(self) -> None:
-        self._mode = c_int(_RELAXED)
-
-    def __enter__(self) -> None:
-        driver.get().call("cuThreadExchangeStreamCaptureMode", self._mode)
-
-    def __exit__(self, *_: object) -> None:
-        driver.get().ask("cuThreadExchangeStreamCaptureMode", self._mode)
 
 
 class Memory:
@@ -75,8 +60,9 @@ class Memory:
         handle = 0 if handle == 1 else handle  # both mean the default stream
         if handle != self.handle and handle not in self.users and self.ptr:
             with self.device.current():
-                if not is_capturing(handle):  # a capture cannot wait for what is outside; `capture` has waited before
-                    context.wait_for_stream(self.device, self.handle, handle)
+                if is_capturing(handle):
+                    return  # the graph keeps the memory, and uses it on the streams that it is launched on
+                context.wait_for_stream(self.device, self.handle, handle)
             self.users[handle] = stream
 
     def __del__(self) -> None:
@@ -234,12 +220,12 @@ def allocate(device: Any, size: int, memory: str | None = None) -> Memory:
 
 
 def _may_pool(device: context.Device) -> bool:
-    if pools.of(device) is None:
-        return False
     from .. import current
 
     with device.current():
-        return not is_capturing(current.handle(device))
+        if is_capturing(current.handle(device)):
+            return False
+    return pools.of(device) is not None
 
 
 def _pinned(device: Any, size: int) -> Memory:
@@ -279,7 +265,7 @@ def _take(device: context.Device, size: int, arguments: tuple[Any, ...]) -> None
 
             gc.collect()  # arrays in cycles
             reclaim(device, wait=True)
-            pool = pools.of(device)
+            pool = None if uses.captures else pools.of(device)  # waiting would spoil a capture
             if pool is not None:
                 cuda.ask("cuCtxSynchronize")
                 pool.trim(0)
@@ -379,7 +365,7 @@ def reclaim(device: context.Device, wait: bool = False) -> None:
     queue = _waiting.get(device.ordinal)
     if not queue:
         return
-    with device.current():
+    with device.current(), Relaxed():  # asking for an event is not allowed in a capture
         for one in list(queue):
             is_free = one.is_done(wait) and not (one.handle and is_capturing(one.handle))
             if is_free and one in queue:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ctypes
 
-from .. import context, driver, host
+from .. import context, driver, host, uses
 from ..interface import View, contiguous_strides, is_contiguous
 
 TYPE_CHECKING = False
@@ -270,7 +270,7 @@ def _fill_with_gaps(device: Any, view: View, pattern: bytes, handle: int) -> Non
 
     memory = allocate(device, packed_size(view))
     source = View(memory.ptr, view.shape, contiguous_strides(view.shape, len(pattern)), view.element)
-    memory.used_on(handle, handle)
+    uses.note(handle, handle, (memory,))
     fill(device, source, pattern, handle)
     copy(Side(device, view), Side(device, source), handle)
 
