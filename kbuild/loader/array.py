@@ -394,10 +394,11 @@ def empty(shape: Any, dtype: Any = float, device: Any = None, memory: str | None
 
     element, extents, place = abi_type(dtype), _extents(shape), context.get_device(device)
     view = interface.View(0, extents, interface.contiguous_strides(extents, element.size), element)
-    _descriptor_of(view)  # refuses what a kernel cannot address before any memory is taken
     size = element.size
     for extent in extents:
         size *= extent
+    if size >= 1 << 31:
+        _descriptor_of(view)  # refuses what a kernel cannot address before any memory is taken
     held = allocation.allocate(place, size, memory)
     view.ptr = held.ptr
     return wrap(view, dtype, place, held)
@@ -406,15 +407,20 @@ def empty(shape: Any, dtype: Any = float, device: Any = None, memory: str | None
 def zeros(shape: Any, dtype: Any = float, device: Any = None, memory: str | None = None) -> array:
     """An array of zeros (every byte zero). See `empty`."""
     made = empty(shape, dtype, device, memory)
-    made.zero_()
+    _filled_by(made, memory).zero_()
     return made
 
 
 def full(shape: Any, value: Any, dtype: Any = None, device: Any = None, memory: str | None = None) -> array:
     """An array with `value` in every element; dtype as the value's, unless given. See `empty`."""
     made = empty(shape, host.encode([value], None)[2] if dtype is None else dtype, device, memory)
-    made.fill_(value)
+    _filled_by(made, memory).fill_(value)
     return made
+
+
+def _filled_by(made: array, memory: str | None) -> array:
+    """Fresh memory that the host reaches is filled by the host, which then need not wait to go on with it."""
+    return made.host if memory in ("mapped", "managed") else made
 
 
 def ones(shape: Any, dtype: Any = float, device: Any = None, memory: str | None = None) -> array:

@@ -11,9 +11,10 @@ Called while a graph is being captured, it becomes a part of the graph, which `g
 from __future__ import annotations
 
 import ctypes
+import os
 import struct
 
-from . import context, driver, kernel, recent, resolve, uses
+from . import checks, context, driver, kernel, recent, resolve, uses
 from .errors import LaunchError, did_you_mean
 from .uses import captures
 
@@ -115,6 +116,11 @@ class BoundLaunch:
         for slot in self._slots:
             self.kernel.invoke(self._loaded, slot)
         self._log(self._entry)
+        self._check(self._handle)
+
+    def _check(self, handle: int) -> None:
+        if checks.VARIABLE in os.environ and checks.after_launches():
+            checks.wait(self.kernel.name, self.device, handle, self.dim, self.kernel.named(self._args))
 
     def _into_captures(self) -> None:
         """A launch that may be a node of a graph: each grid is one."""
@@ -134,6 +140,7 @@ class BoundLaunch:
         self._log(self._entry)
         for capture in list(captures):
             capture.made(handle, self, nodes, self._owners)
+        self._check(handle)
 
     def _put_handle(self, handle: int) -> None:
         for slot in self._slots:
@@ -201,7 +208,7 @@ class BoundLaunch:
         self._entry = (self.kernel.name, self.dim, self.stream)
         self._config = self._function = self._params = None
         self._invoke: Any = _not_ready
-        if len(self._slots) == 1:
+        if len(self._slots) == 1 and checks.VARIABLE not in os.environ:
             _, self._config, self._function, self._params, _ = self._slots[0]
             self._invoke = driver.get().invoke
 

@@ -8,6 +8,7 @@ back to the thorough one whenever something is not as it expects.
 from __future__ import annotations
 
 import ctypes
+import os
 import struct
 from itertools import chain
 
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 CONFIG_SIZE = 64
 _CONFIG = struct.Struct("<7I4xQ24x")  # grid, block, dynamic shared memory; stream; no attributes; to 64 bytes
 STREAM_OFFSET = 32
+_CHECK = "KBUILD_CHECK"  # see checks.py
 put_stream = struct.Struct("<Q").pack_into
 
 _pools: list[list[Slot]] = []  # of every loaded kernel; code stays loaded as long as the process, and so do they
@@ -173,6 +175,12 @@ class BundleKernel:
         for one in chain((first,), grids):
             self._run(loaded, prefix(*one), packing.values, handle)
         recent.log(gpu.ordinal).append((self.name, dim, stream))
+        if _CHECK in os.environ:
+            from . import checks
+
+            if checks.after_launches():
+                checks.wait(self.name, gpu, handle, dim, self.named(args))
+                return  # and stay thorough
         if not self._is_launched:
             self._is_launched = True
         elif self.launch == self.thorough:
@@ -200,6 +208,10 @@ class BundleKernel:
                 message = "%s: parameter %s: wanted %s, got %s, which fails with %r"
                 raise LaunchError(message % (self.name, name, type, describe(value), error)) from error
         return packing
+
+    def named(self, args: Any) -> list[tuple[str, Any]]:
+        """Parameters' names with these arguments."""
+        return [(name, value) for (name, _), value in zip(self.parameters, args)]
 
     def plan(self, dim: Any, block_dim: int | None) -> Any:
         """The grids of a launch. Raises LaunchError."""

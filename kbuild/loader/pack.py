@@ -73,7 +73,15 @@ def signature(type: abi.Type) -> str:
 
 def array_key(type: abi.Type, device: object) -> str:
     """What an array on a device and a fitting parameter have in common: one interned text, compared with `is`."""
-    return sys.intern("%s@%s" % (signature(type), device))
+    known = _keys.get((type.spelling, device))
+    if known is None:
+        known = sys.intern("%s@%s" % (signature(type), device))
+        if "struct:" not in type.spelling:  # two structs of one name may differ in their fields
+            _keys[type.spelling, device] = known
+    return known
+
+
+_keys: dict[tuple[str, object], str] = {}
 
 
 class Packing:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from . import blocks, finder, identity, pack, providers
 from . import bundle as bundles
-from .errors import LaunchError, LoaderError, did_you_mean
+from .errors import LaunchError, LoaderError, did_you_mean, kept
 from .types import Kernel
 from .values import describe
 
@@ -33,14 +33,20 @@ def launch(
     block_dim: int | None = None,
     grid: Any = None,
     block: Any = None,
-) -> None:
+    record_cmd: bool = False,
+) -> Any:
     """Launches `kernel` over `dim` threads (a number, or a tuple of one to four), with `inputs`, then `outputs`.
 
     `device` is "cuda:0", a number or a kb.Device, and defaults to where the arrays are; `stream` is None (the default
     stream), a handle or a stream object of any library. In place of `dim`, `grid` is the number of blocks and `block`
     the threads of each, as one to three numbers (x, y, z). Returns at once; what goes wrong inside a kernel shows
-    later. Raises LaunchError, BundleError, StaleBundle, DriverError.
+    later (`KBUILD_CHECK=launch` waits for it). With `record_cmd` nothing is launched: the result is what `kb.bind`
+    gives. Raises LaunchError, BundleError, StaleBundle, DriverError.
     """
+    if record_cmd:
+        from .bound import bind
+
+        return bind(kernel, dim, inputs, outputs, device, stream, block_dim, grid, block)
     if grid is not None or block is not None:
         dim = grid_of(kernel, dim, grid, block, block_dim)
     if outputs.__class__ is not tuple or outputs:
@@ -52,7 +58,7 @@ def launch(
     try:
         target.launch(dim, inputs, stream, device, block_dim)
     except LoaderError as error:
-        kernel.error = error
+        kernel.error = kept(error)
         raise
 
 

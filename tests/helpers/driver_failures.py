@@ -88,7 +88,7 @@ class Run:
             assert as_ever or self.is_said(result, call, code), f"{call} fails with {code}, and nobody says so"
         del error  # and with it the frames that hold arrays
         self.cuda.fail_nth(0, 0)
-        lost = int(call in ("cuMemFree_v2", "cuEventDestroy_v2"))
+        lost = int(call in ("cuMemFree_v2", "cuMemFreeAsync", "cuEventDestroy_v2"))
         self.check_books(act, lost)
         assert act() == self.result, "the same call does not work again"
         self.check_books(act, lost)
@@ -118,7 +118,9 @@ class Run:
         """Whether the loader overcomes this failure, by design."""
         before, (call, *after) = self.calls[: number - 1], self.calls[number - 1 :]
         work = next((c for c in (call, *after) if not c.startswith("cuCtx")), None)
-        if work == "cuMemFree_v2":
+        if call in ("cuMemAllocFromPoolAsync", "cuMemAlloc_v2") and code == 2:
+            return True  # tried again, when what waits and what the pool keeps has gone back
+        if work in ("cuMemFree_v2", "cuMemFreeAsync"):
             return True  # nobody could be told: what comes before the free is tried again, a refused free is final
         if call == "cuCtxSetCurrent" and before[-1:] != ["cuCtxGetCurrent"]:
             return True  # the program's context is put back at a second try

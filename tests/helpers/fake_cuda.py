@@ -10,8 +10,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from kbuild.loader import abi, context, driver, format, schema, types
+from kbuild.loader import abi, context, driver, format, recent, schema, types, uses
 from kbuild.loader.bundle import Bundle, from_bytes
+from kbuild.loader.memory import allocation, pools
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -78,6 +79,8 @@ class FakeCuda:
     def forget(self) -> None:
         """A new beginning: the loader has not opened the driver yet, whose books are empty."""
         driver._driver, context._devices = None, None
+        for kept in (pools._pools, allocation._waiting, recent._logs, uses.captures):
+            kept.clear()  # type: ignore[attr-defined]
         self.library.fake_reset()
         self.set_current(0)
 
