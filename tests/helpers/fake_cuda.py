@@ -1,4 +1,4 @@
-"""The fake libcuda of tests/loader/fake_cuda.c and its headers, and bundles whose code it understands. Python 3.8, standard library."""
+"""The fake libcuda of tests/loader/fake_cuda.c, and bundles whose code it understands. Python 3.8, standard library."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ class FakeCuda:
 
     @property
     def leaks(self) -> dict[str, int]:
-        """What must not be there when a test ends. A pool is a device's, for good; the rest is what `may_keep` names."""
+        """What must not be there when a test ends: all but pools, which are a device's for good, and `may_keep`."""
         return {kind: number for kind, number in self.live.items() if kind != "pools" and kind not in self.may_keep}
 
     @property

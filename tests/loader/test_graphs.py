@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import gc
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 import kbuild as kb
 from kbuild.loader import array as arrays
-from kbuild.loader import bound, copying, graphs, uses
+from kbuild.loader import bound, context, copying, graphs, uses
 from kbuild.loader.current import ScopedDevice, ScopedStream
 from kbuild.loader.errors import DriverError, LaunchError
 from kbuild.loader.memory import allocation
@@ -22,10 +23,25 @@ from tests.helpers.situations import happens
 WIDE = [("x", "float32")]
 
 
-@pytest.fixture(autouse=True)
-def nothing_left() -> object:
-    yield
+@pytest.fixture
+def cuda(cuda: FakeCuda) -> Iterator[FakeCuda]:
+    """Everything is waited for in the end, so that what was waiting for streams has gone back."""
+    yield cuda
+    settle("cuda:0")
+
+
+@pytest.fixture
+def two_gpus(two_gpus: FakeCuda) -> Iterator[FakeCuda]:
+    yield two_gpus
+    settle("cuda:0", "cuda:1")
+
+
+def settle(*devices: str) -> None:
     assert uses.captures == []
+    gc.collect()
+    for device in devices:
+        kb.synchronize(device)
+        allocation.reclaim(context.get_device(device), wait=True)
 
 
 def kernel(parameters=PARAMETERS, **options):
