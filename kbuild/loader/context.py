@@ -26,6 +26,7 @@ _COMPUTE_MAJOR, _COMPUTE_MINOR = 75, 76  # CUdevice_attribute
 _SM_COUNT, _INTEGRATED = 16, 18
 _POINTER_DEVICE_ORDINAL = 9  # CUpointer_attribute
 _RELAXED = 2  # CUstreamCaptureMode
+IMPLICIT = 906  # the default stream would wait for one that is being captured
 _lock = RLock()
 _devices: list[Device] | None = None
 
@@ -197,8 +198,13 @@ class Relaxed:
     def __enter__(self) -> None:
         driver.get().call("cuThreadExchangeStreamCaptureMode", self._mode)
 
-    def __exit__(self, *_: object) -> None:
-        driver.get().ask("cuThreadExchangeStreamCaptureMode", self._mode)
+    def __exit__(self, kind: object, *_: object) -> None:
+        cuda, name = driver.get(), "cuThreadExchangeStreamCaptureMode"
+        status = cuda.ask(name, self._mode)
+        if status:
+            cuda.ask(name, self._mode)  # again, since the mode is the program's
+            if not kind:  # else there is an error on its way, which goes first
+                raise cuda.error(name, status)
 
 
 def devices() -> list[Device]:
@@ -312,15 +318,20 @@ def wait_for_stream(device: Device, producer: int, consumer: int, other: Device 
                 cuda.call("cuEventDestroy_v2", event)
 
 
+def is_capturing(handle: int) -> bool:
+    """Whether a stream is being captured; also of the default stream, when it may not be touched for that reason."""
+    cuda, status = driver.get(), c_int()
+    code = cuda.ask("cuStreamIsCapturing", handle, status)
+    if code not in (0, IMPLICIT):
+        raise cuda.error("cuStreamIsCapturing", code, "stream 0x%x" % handle)
+    return code == IMPLICIT or status.value != 0
+
+
 def wait_unless_captured(device: Device, producer: int, consumer: int) -> None:
     """`wait_for_stream`, but for a consumer that is being captured: a graph cannot wait for what is outside."""
-    status = c_int()
     with device.current():
-        cuda = driver.get()
-        cuda.ask("cuStreamIsCapturing", producer, status)
-        is_inside = status.value != 0
-        cuda.ask("cuStreamIsCapturing", consumer, status)
-    if status.value == 0 or is_inside:
+        is_free = not is_capturing(consumer) or is_capturing(producer)
+    if is_free:
         wait_for_stream(device, producer, consumer)
 
 

@@ -103,16 +103,16 @@ def _prepare(one: array, gpu: Any, handle: int, stream: Any) -> None:
     users = getattr(memory, "users", None)
     if users is None or gpu.kind != "cuda":
         return
-    from .memory.allocation import is_capturing
-
     others = [user for user in list(users) if user != handle]
     if memory.handle and memory.handle != handle:
         others.append(memory.handle)
-    if others and memory.device.kind == "cuda" and not is_capturing(handle):
+    if others and memory.device.kind == "cuda" and not context.is_capturing(handle):
         for other in others:
             context.wait_for_stream(memory.device, other, handle, gpu)
     if memory.device is gpu:
-        memory.used_on(handle, stream)
+        from . import current
+
+        memory.used_on(handle, current.stream(gpu.ordinal) if stream is None else stream)
 
 
 def _wait(gpu: Any, handle: int) -> None:

@@ -33,7 +33,6 @@ __all__ = ("Graph", "capture")
 THREAD_LOCAL = 1  # CUstreamCaptureMode
 ACTIVE = 1  # CUstreamCaptureStatus
 _VERBOSE = 1  # CUgraphDebugDot_flags
-_IMPLICIT = 906
 
 
 class State:
@@ -46,7 +45,7 @@ class State:
         cuda = driver.get()
         with place.current():
             error = cuda.ask("cuStreamGetCaptureInfo_v2", handle, status, found, graph, nodes, count)
-        if error and error != _IMPLICIT:  # that is the default stream, while others are captured that it waits for
+        if error and error != context.IMPLICIT:  # the default stream, where others are captured
             raise cuda.error("cuStreamGetCaptureInfo_v2", error, "stream 0x%x" % handle)
         self.status = 0 if error else status.value
         self.id, self.graph = (found.value, graph.value) if self.status == ACTIVE else (0, 0)

@@ -366,9 +366,8 @@ def test_captures_that_cannot_be(cuda: FakeCuda) -> None:
     with pytest.raises(LaunchError, match="default stream cannot be captured"):
         graphs.capture(stream=1, device=0).begin()
     own = Stream()
-    with graphs.capture(stream=own) as graph:
-        with pytest.raises(LaunchError, match="do not nest"):
-            graphs.capture().begin()
+    with graphs.capture(stream=own) as graph, pytest.raises(LaunchError, match="do not nest"):
+        graphs.capture().begin()
     assert graph.is_captured
 
 
@@ -452,9 +451,8 @@ def test_an_exception_inside_goes_on(cuda: FakeCuda) -> None:
     "`DriverError` (901) at the end of the capture that names the call which spoiled it.",
 )
 def test_a_spoiled_capture_names_what_spoiled_it(cuda: FakeCuda) -> None:
-    with pytest.raises(DriverError) as caught, graphs.capture():
-        with pytest.raises(DriverError, match="900"):
-            kb.get_stream().synchronize()
+    with pytest.raises(DriverError) as caught, graphs.capture(), pytest.raises(DriverError, match="900"):
+        kb.get_stream().synchronize()
     assert caught.value.code == 901
     assert "the capture was spoiled by: " in str(caught.value)
     assert "cuStreamSynchronize failed" in str(caught.value)

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import ctypes
 import sys
-from ctypes import c_int, c_uint64
+from ctypes import c_uint64
 
 from .. import context, driver, uses
-from ..context import Relaxed
+from ..context import Relaxed, is_capturing
 from ..errors import DriverError
 from . import books, pools
 
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from typing import Any
 
 _OUT_OF_MEMORY = 2
-_IMPLICIT = 906  # the default stream would wait for one that is being captured
 _PORTABLE, _MAPPED = 1, 2  # flags of cuMemHostAlloc
 _ATTACH_GLOBAL = 1
 _MANAGED, _CONCURRENT_MANAGED, _CAN_MAP_HOST = 83, 89, 19  # CUdevice_attribute
@@ -153,7 +152,12 @@ class PinnedMemory(Memory):
         self.host_ptr = self._address.value
 
     def used_on(self, handle: int, stream: Any) -> None:
-        self.users.setdefault(0 if handle == 1 else handle, stream)
+        handle = 0 if handle == 1 else handle
+        if handle not in self.users:
+            with self.device.current():
+                if is_capturing(handle):
+                    return
+            self.users[handle] = stream
 
 
 class MappedMemory(PinnedMemory):
@@ -289,15 +293,6 @@ def _refused(error: DriverError, device: context.Device) -> DriverError:
     lines.append("  kbuild's arrays hold %s%s" % (books.amount(report.in_use), ":" if report.holders else ""))
     lines += ["  " + line for line in report.lines()]
     return DriverError("\n".join([*lines, cure]), error.call, error.code, error.name)
-
-
-def is_capturing(handle: int) -> bool:
-    """Whether a stream is being captured; also of the default stream, when it may not be touched for that reason."""
-    cuda, status = driver.get(), c_int()
-    code = cuda.ask("cuStreamIsCapturing", handle, status)
-    if code not in (0, _IMPLICIT):
-        raise cuda.error("cuStreamIsCapturing", code, "stream 0x%x" % handle)
-    return code == _IMPLICIT or status.value != 0
 
 
 def give_back(call: str, ptr: int, handle: int) -> None:
