@@ -6,7 +6,7 @@
     exclude = ["robosim.vision.experiments.*"]            # modules to leave out
     instances = ["robosim.instances:build"]               # functions that call the factories of kernels, or files of
                                                           # `python -m kbuild record`
-    primitives = ["array_scan"]                           # functions of kbuild's whose kernels the bundle holds; true: all
+    primitives = ["array_scan"]                           # functions of kbuild's that the project calls; true: all
     dialect = "warp"                                      # kernel modules say `import warp`
     mock-imports = ["torch"]                              # not installed while building, and not needed
     source = ["src"]                                      # where the packages are, if it cannot be told

@@ -8,7 +8,7 @@ puts their kernels into the bundle of a project, next to its own, and
     kb.array_scan(counts, starts, inclusive=False)
 
 finds them there (`finding`). The functions are in `functions` and `sums`; kernels, which a build compiles, in the
-modules that this one's `kernels` names. Python 3.8: what a deployed program imports.
+modules that this one's `kernels_of` knows. Python 3.8: what a deployed program imports.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 NAMES = ("array_cast", "array_inner", "array_scan", "array_sum", "radix_sort_pairs", "runlength_encode")
 
 
-def kernels(names: Iterable[str]) -> list[Kernel]:
+def kernels_of(names: Iterable[str]) -> list[Kernel]:
     """The kernels that functions launch, of all types that they take; each once. `names` are of `NAMES`."""
     from kbuild.primitives import catalogue
 

@@ -134,7 +134,7 @@ def _sort(keys: array, values: array, count: int, order: int, first: int, last: 
     for shift, mask in digits:
         if tiles > 1:
             views.launch(count_digits, tiles, (from_keys, counts, count, order, shift, mask), stream)
-            views.launch(place_digits, sorting.DIGITS, (counts, totals), stream)
+            views.launch(place_digits, mask + 1, (counts, totals), stream)  # of larger ones nobody asks
         pairs = (from_keys, from_values, counts, totals, to_keys, to_values)
         views.launch(move_pairs, tiles, (*pairs, count, tiles, order, shift, mask), stream)
         from_keys, to_keys, from_values, to_values = to_keys, from_keys, to_values, from_values

@@ -90,7 +90,7 @@ class _Session:
     def _scanned(self, kernels: Sequence[Any], report: Report, failed: list[str]) -> Scanned:
         kernels = [kernel for kernel in kernels if not is_own(kernel.module)]
         wanted = [kernel for kernel in kernels if kernel.module in self.request.modules]
-        wanted += primitives.kernels(self.request.primitives)
+        wanted += primitives.kernels_of(self.request.primitives)
         self.found = find(wanted, report, self.request.keep_going)
         skipped = _skipped(kernels, self.request.modules)
         units = cut(self.found, self.request)

@@ -1,6 +1,4 @@
-"""`wp.utils`: functions over whole arrays, those that kbuild has; others refuse. And what of Warp's public names is kept
-here too.
-"""
+"""`wp.utils`: functions over whole arrays, of which some refuse, and what of Warp's public names is kept here too."""
 
 from __future__ import annotations
 
