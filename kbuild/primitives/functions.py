@@ -27,7 +27,7 @@ def array_scan(in_array: Any, out_array: Any, inclusive: bool = True, stream: An
     number. Both arrays have one type and size; they may be the same. Raises TypeError, ValueError, LaunchError.
     """
     name = "array_scan"
-    values, out = views.given(name, "in_array", in_array), views.given(name, "out_array", out_array)
+    values, out = views.given(name, "in_array", in_array, stream), views.given(name, "out_array", out_array, stream)
     scalar = views.scalar_of(name, "in_array", values, scanning.TYPES)
     if values._type.element != out._type.element:
         raise TypeError("%s: in_array is of %s, out_array of %s" % (name, values._type.element, out._type.element))
@@ -77,7 +77,7 @@ def radix_sort_pairs(
     Raises TypeError, ValueError, LaunchError.
     """
     name = "radix_sort_pairs"
-    key_array, value_array = views.given(name, "keys", keys), views.given(name, "values", values)
+    key_array, value_array = views.given(name, "keys", keys, stream), views.given(name, "values", values, stream)
     key = views.scalar_of(name, "keys", key_array, tuple(_KEYS))
     if key != key_array._type.element:
         raise TypeError("%s: keys wants plain numbers, not %s" % (name, key_array._type.element))
@@ -158,7 +158,7 @@ def runlength_encode(
     given = {"values": values, "run_values": run_values, "run_lengths": run_lengths}
     if run_count is not None:
         given["run_count"] = run_count
-    arrays = {what: views.given(name, what, one) for what, one in given.items()}
+    arrays = {what: views.given(name, what, one, stream) for what, one in given.items()}
     for what, one in arrays.items():
         views.scalar_of(name, what, one, ("int32",))
         if one._type.element != abi.INT32 or one.ndim != 1:
@@ -204,7 +204,7 @@ def array_cast(in_array: Any, out_array: Any, count: int | None = None, stream: 
     number of elements, for arrays of one axis only. Raises TypeError, ValueError, LaunchError.
     """
     name = "array_cast"
-    source, out = views.given(name, "in_array", in_array), views.given(name, "out_array", out_array)
+    source, out = views.given(name, "in_array", in_array, stream), views.given(name, "out_array", out_array, stream)
     kinds = [
         views.scalar_of(name, what, one, casting.TYPES) for what, one in (("in_array", source), ("out_array", out))
     ]

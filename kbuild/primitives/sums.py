@@ -33,11 +33,11 @@ def array_sum(
     LaunchError.
     """
     name = "array_sum"
-    source = views.given(name, "values", values)
+    source = views.given(name, "values", values, stream)
     scalar = views.scalar_of(name, "values", source, reducing.TYPES)
     kept, reduced, found = _axes(name, "value_count", (source,), value_count, axis)
     parts = views.components(source._type.element)
-    target = _target(name, source, source.dtype, out, axis)
+    target = _target(name, source, source.dtype, out, axis, stream)
     if views.on_host((source, target)):
         _on_host().add_up((source,), False, axis, found, target)
     else:
@@ -53,7 +53,7 @@ def array_inner(
     See `array_sum`; the result is a number, or an array of numbers.
     """
     name = "array_inner"
-    first, second = views.given(name, "a", a), views.given(name, "b", b)
+    first, second = views.given(name, "a", a, stream), views.given(name, "b", b, stream)
     scalar = views.scalar_of(name, "a", first, reducing.TYPES)
     if first.shape != second.shape or first._type.element != second._type.element:
         message = "%s: a is of %s and shape %r, b of %s and shape %r"
@@ -62,7 +62,7 @@ def array_inner(
     views.same_device(name, a=first, b=second)
     kept, reduced, found = _axes(name, "count", (first, second), count, axis)
     parts = views.components(first._type.element)
-    target = _target(name, first, class_of(scalar), out, axis)
+    target = _target(name, first, class_of(scalar), out, axis, stream)
     if views.on_host((first, second, target)):
         _on_host().add_up((first, second), True, axis, found, target)
     else:
@@ -98,7 +98,7 @@ def _axes(
     return axes[:axis] + axes[axis + 1 :], [(extent, *axes[axis][1:])], extent
 
 
-def _target(name: str, like: array, dtype: Any, out: Any, axis: int | None) -> array:
+def _target(name: str, like: array, dtype: Any, out: Any, axis: int | None, stream: Any) -> array:
     """Where the sums go: the array given, or a new one. Raises TypeError, ValueError."""
     shape: tuple[int, ...] = (1,)
     if axis is not None:
@@ -106,7 +106,7 @@ def _target(name: str, like: array, dtype: Any, out: Any, axis: int | None) -> a
         shape = (*like.shape[:axis], 1, *like.shape[axis + 1 :])
     if out is None:
         return views.scratch(shape, dtype, like)
-    target = views.given(name, "out", out)
+    target = views.given(name, "out", out, stream)
     views.same_device(name, values=like, out=target)
     wanted = abi_type(dtype)
     if target._type.element != wanted:

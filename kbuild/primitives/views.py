@@ -18,12 +18,18 @@ if TYPE_CHECKING:
 MOST = 2**31 - 1  # elements that a kernel counts
 
 
-def given(function: str, name: str, value: Any) -> array:
-    """An argument as an array of ours, on a GPU or the host. Raises TypeError that names it."""
+def given(function: str, name: str, value: Any, stream: Any) -> array:
+    """An argument as an array of ours, on a GPU or the host, for use on a stream. Raises TypeError that names it."""
+    if isinstance(value, array):
+        return value
     try:
-        return asarray(value)
+        found = asarray(value)
     except TypeError as error:
         raise TypeError("%s: %s: %s" % (function, name, error)) from None
+    handle = context.stream_handle(stream)
+    if handle > 1:  # `asarray` has let the default stream wait for whoever writes it
+        context.wait_for_stream(found.device, 0, handle)
+    return found
 
 
 def on_host(arrays: Sequence[array]) -> bool:
