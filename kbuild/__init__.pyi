@@ -21,6 +21,12 @@ from kbuild.loader.errors import LaunchError as LaunchError
 from kbuild.loader.errors import StaleBundle as StaleBundle
 from kbuild.loader.providers import enable_jit as enable_jit
 from kbuild.loader.resolve import launch as launch
+from kbuild.primitives.functions import array_cast as array_cast
+from kbuild.primitives.functions import array_scan as array_scan
+from kbuild.primitives.functions import radix_sort_pairs as radix_sort_pairs
+from kbuild.primitives.functions import runlength_encode as runlength_encode
+from kbuild.primitives.sums import array_inner as array_inner
+from kbuild.primitives.sums import array_sum as array_sum
 
 types = _factories
 
