@@ -22,6 +22,7 @@ _HOMES = {
         array array1d array2d array3d array4d empty empty_like full full_like ones ones_like zeros zeros_like
     """,
     "loader.bound": "BoundLaunch bind",
+    "loader.conditional": "capture_if capture_while",
     "loader.context": "Device get_devices synchronize",
     "loader.copying": "clone copy to_host",
     "loader.current": "ScopedDevice ScopedStream get_device get_stream set_device set_stream",

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from kbuild.loader import abi, context, driver, interface
-from kbuild.loader.array import array, asarray, empty
+from kbuild.loader.array import array, empty
+from kbuild.loader.foreign import asarray
 from kbuild.loader.values import class_of, describe
 
 TYPE_CHECKING = False
