@@ -10,8 +10,8 @@
     kb.launch(scale, dim=n, inputs=[data, 2.0])
 
 Importing this package loads nothing else; each public name is resolved when it is first used (PEP 562). On a deployed
-machine all of them live in `kbuild.loader`, which needs Python's standard library and the GPU driver. Type checkers and
-editors read `__init__.pyi` in its place.
+machine all of them live in `kbuild.loader` and `kbuild.primitives`, which need Python's standard library and the GPU
+driver. Type checkers and editors read `__init__.pyi` in its place.
 """
 
 from __future__ import annotations
@@ -22,11 +22,13 @@ _HOMES = {
         array array1d array2d array3d array4d empty empty_like full full_like ones ones_like zeros zeros_like
     """,
     "loader.bound": "BoundLaunch bind",
+    "loader.conditional": "capture_if capture_while",
     "loader.context": "Device HostDevice get_devices synchronize",
     "loader.copying": "clone copy to_host",
     "loader.current": "ScopedDevice ScopedStream get_device get_stream set_device set_stream",
     "loader.errors": "BundleError DriverError LaunchError StaleBundle",
     "loader.foreign": "asarray",
+    "loader.graphs": "Graph capture",
     "loader.indexed": "indexedarray indexedarray1d indexedarray2d indexedarray3d indexedarray4d",
     "loader.memory.books": "MemoryReport memory_report",
     "loader.memory.pools": "set_pool_limit trim_memory",
@@ -36,6 +38,8 @@ _HOMES = {
     "loader.streams": "Event Stream elapsed_time stream_priorities",
     "loader.timers": "ScopedTimer",
     "loader.types": "Function Kernel func kernel overload struct",
+    "primitives.functions": "array_cast array_scan radix_sort_pairs runlength_encode",
+    "primitives.sums": "array_inner array_sum",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
 _MODULES = {"types": "loader.factories"}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from _thread import RLock
-from ctypes import c_uint64
+from ctypes import c_int, c_uint64
 
 from . import abi, context, driver, finder, format, select
 from .errors import BundleError, DriverError, LaunchError, did_you_mean
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     Row = dict[str, Any]
 
 __all__ = ("Bundle", "explain", "open")
+
+_MAX_THREADS = 0  # CUfunction_attribute
 
 
 class Bundle:
@@ -118,18 +120,17 @@ class Bundle:
         rows = self._rows(index)
         attempts: list[tuple[int, str]] = []
         driver.get()  # refuses in a forked child, where the lock may be held by a thread that is not there
-        with self._lock, device.current():
+        with self._lock, device.current(), context.Relaxed():  # a first launch may be one that is captured
             selection = select.candidates(device, rows, self.allow_ptx)
             for i in selection.order:
                 try:
                     module = self._module(rows[i], device)
                 except DriverError as error:
                     if error.code not in driver.NO_BINARY:
-                        raise
+                        raise _in_time(error) from None
                     attempts.append((i, error.name))
                     continue
-                entry = kernel["entry"].encode()
-                return driver.get().query("cuModuleGetFunction", module, entry, about=kernel["name"])
+                return _function(module, kernel["entry"], kernel["name"])
         raise BundleError(self._no_code(kernel["name"], device, rows, attempts + selection.refusals))
 
     def _rows(self, index: int) -> list[Row]:
@@ -161,6 +162,25 @@ class Bundle:
                 "  help: or allow its PTX to be compiled here: loader.open(…, allow_ptx=True), KBUILD_ALLOW_PTX=1"
             )
         return "\n".join(lines)
+
+
+def _function(module: int, entry: str, name: str) -> int:
+    """The driver's handle of a kernel, whose code is on the GPU then, however lazy the driver is."""
+    cuda, value = driver.get(), c_int()
+    try:
+        found = cuda.query("cuModuleGetFunction", module, entry.encode(), about=name)
+        cuda.call("cuFuncGetAttribute", value, _MAX_THREADS, found, about=name)
+    except DriverError as error:
+        raise _in_time(error) from None
+    return found
+
+
+def _in_time(error: DriverError) -> DriverError:
+    """The error; where a capture forbids that code is loaded, with the cure."""
+    if error.code != driver.UNSUPPORTED:
+        return error
+    cure = "\n  help: load the code before the capture: kb.preload(), bundle.preload()"
+    return DriverError(str(error) + cure, error.call, error.code, error.name)
 
 
 def open(name: str | os.PathLike[str], digest: str | None = None, allow_ptx: bool | None = None) -> Bundle:

@@ -56,7 +56,7 @@ class Loaded:
     def __init__(self, kernel: BundleKernel, device: context.Device) -> None:
         self.device = device
         self.pool: list[Slot] = []
-        function = kernel.bundle.function(kernel.index, device)
+        self.function = function = kernel.bundle.function(kernel.index, device)
         offsets, size, pop = [0, *kernel.offsets], kernel.size, self.pool.pop
 
         def take() -> Slot:
@@ -170,7 +170,7 @@ class BundleKernel:
         loaded = self.load(gpu)
         for producer in packing.streams:
             if max(producer, 1) != max(handle, 1):  # 0 and 1 both mean the default stream
-                context.wait_for_stream(gpu, producer, handle)
+                context.wait_unless_captured(gpu, producer, handle)
         uses.note(handle, stream, packing.owners)
         for one in chain((first,), grids):
             self._run(loaded, prefix(*one), packing.values, handle)

@@ -57,13 +57,17 @@ def story(lost: str | None) -> str:
             lines.append(
                 "\n  launches on cuda:%d since the last synchronisation that went well, newest first:" % ordinal
             )
-            lines += ["\n    %s, dim=%r%s" % (name, dim, _on(stream)) for name, dim, stream in launches[:_SHOWN]]
+            lines += ["\n    %s%s%s" % (name, _size(dim), _on(stream)) for name, dim, stream in launches[:_SHOWN]]
             if len(launches) > _SHOWN:
                 more = "%d more" % (len(launches) - _SHOWN) if len(launches) < KEPT else "more"
                 lines.append("\n    … and %s" % more)
     if lines:
         lines.append("\n  help: KBUILD_CHECK=launch waits after each launch, and names the one that fails")
     return "".join(lines)
+
+
+def _size(dim: Any) -> str:
+    return "" if dim is None else ", dim=%r" % (dim,)  # a graph has none
 
 
 def _on(stream: Any) -> str:

@@ -47,7 +47,7 @@ class Stream:
             self._handle.value = handle
         elif self.device.kind == "cuda":
             self._is_own = True
-            with self.device.current():
+            with self.device.current(), context.Relaxed():
                 call = driver.get().call
                 call("cuStreamCreateWithPriority", self._handle, _NON_BLOCKING, priority, about=str(self.device))
 
