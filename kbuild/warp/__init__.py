@@ -32,7 +32,10 @@ _HOMES = {
         is_cubql_available is_cuda_available is_device_available is_peer_access_enabled is_peer_access_supported
         map_cuda_device set_device set_peer_access_enabled synchronize synchronize_device unmap_cuda_device
     """,
-    "graphs": "capture_if capture_while is_conditional_graph_supported",
+    "graphs": """
+        CaptureMode Graph ScopedCapture capture_begin capture_debug_dot_print capture_end capture_if capture_launch
+        capture_while is_conditional_graph_supported
+    """,
     "indexed": "indexedarray indexedarray1d indexedarray2d indexedarray3d indexedarray4d",
     "installing": "install",
     "launching": "Launch get_suggested_block_size launch launch_tiled",

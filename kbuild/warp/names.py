@@ -6,10 +6,7 @@ Names of the kernel language are told by their beginnings (`tile_load`, `mesh_qu
 from __future__ import annotations
 
 _FAMILIES = {
-    "CUDA graphs": """
-        CaptureMode Graph ScopedCapture capture_begin capture_debug_dot_print capture_end capture_launch
-        capture_load capture_load_from_bytes capture_save
-    """,
+    "graphs in files": "capture_load capture_load_from_bytes capture_save",
     "memory pools and allocators": """
         Allocator CudaManagedAllocator ScopedAllocator ScopedMemoryTracker get_device_allocator set_cuda_allocator
         set_device_allocator

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -12,20 +11,12 @@ import kbuild as kb
 import kbuild.warp as wp
 from kbuild.loader import resolve
 from kbuild.warp.absent import NotInKbuild
-from tests.helpers.fake_cuda import FakeCuda, compile_library
-
-
-@pytest.fixture(scope="module")
-def library(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    return compile_library(tmp_path_factory.mktemp("fake"))
+from tests.helpers.fake_cuda import FakeCuda
 
 
 @pytest.fixture(autouse=True)
-def cuda(library: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeCuda]:
-    with FakeCuda(library, devices="9.0,9.0") as fake:
-        yield fake
-        kb.set_device(None)
-        assert fake.breaches == []
+def cuda(gpus: FakeCuda) -> FakeCuda:
+    return gpus
 
 
 def test_arrays() -> None:
