@@ -1,4 +1,4 @@
-"""`python -m kbuild record` on a real program, and what a build makes of the file: MuJoCo Warp's `step` on its own models.
+"""`python -m kbuild record` on a real program, MuJoCo Warp's `step` on its own models, and what compiles of the file.
 
 Runs in an environment that has mujoco, mujoco-warp, NumPy and kbuild[build], with this checkout on Python's path. The
 real Warp need not be there: `--as warp` lets kbuild.warp stand for it. A GPU neither: launches do nothing then, so what
@@ -128,9 +128,8 @@ def show(values: dict[str, Any]) -> None:
         if "failed" in row:
             print(f"{row['model']:28} failed: {row['failed']}")
         else:
-            print(
-                f"{row['model']:28} {row['launches']:5} launches, {row['tiled_launches']:3} of tiles: {row['seconds']} s"
-            )
+            counts = f"{row['launches']:5} launches, {row['tiled_launches']:3} of tiles"
+            print(f"{row['model']:28} {counts}: {row['seconds']} s")
     print(f"{values['instances']} instances of {values['definitions']} definitions in {values['seconds']} s")
     for reason in values["not_recorded"]:
         print(f"  not recorded: {reason}")

@@ -126,7 +126,7 @@ def is_conditional_graph_supported() -> bool:
 
 
 def capture_while(condition: Any, while_body: Any, stream: Any = None, **arguments: Any) -> None:
-    """Runs a body, or launches a graph, as long as the first element of an array is not zero. See `kb.capture_while`."""
+    """Runs a body, or launches a graph, while the first element of an array is not zero. See `kb.capture_while`."""
     if recording.is_on():
         _run_once(while_body, arguments)
     else:

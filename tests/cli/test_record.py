@@ -351,8 +351,11 @@ print(step)
 
 
 def test_arrays_that_live_until_the_end(project: Path) -> None:
-    """The interpreter's exit takes modules away before the arrays that they hold."""
-    program = "import sys\nfrom rec.kernels import kb\nsys.kept = [kb.zeros(3), kb.zeros(3, device='cpu')]\n"
+    """The interpreter's exit clears modules in the reverse order of their import: ours before one that was first."""
+    keeper = "import sys\nkept = []\nclass Finder:\n    module = sys.modules[__name__]\n"
+    keeper += "    def find_spec(self, *_):\n        return None\nsys.meta_path.append(Finder())\n"
+    (project / "keeper.py").write_text(keeper)
+    program = "import keeper\nfrom rec.kernels import kb\nkeeper.kept += [kb.zeros(3), kb.zeros(3, device='cpu')]\n"
     (project / "app.py").write_text(program)
     done = record(project, "--", sys.executable, "app.py")
     assert done.returncode == 0

@@ -58,7 +58,8 @@ def plain(x: Any) -> Any:
 
 VALUES = [
     None, True, 1, -(2**70), 0.5, -0.0, math.inf, "text", "\u00fc\n", (1, (2.0, "x")), [1, None], {"a": (1,)}, {1, 2},
-    frozenset({3}), Mode.FAST, Parts.LEFT, Parts.LEFT | Parts.TOP, Parts.BOTH, Parts(0), Size(3, 0.5), Options(True, Size(1, 2.0)), float, int, bool, kb.float64, kb.vec3,
+    frozenset({3}), Mode.FAST, Parts.LEFT, Parts.LEFT | Parts.TOP, Parts.BOTH, Parts(0),
+    Size(3, 0.5), Options(True, Size(1, 2.0)), float, int, bool, kb.float64, kb.vec3,
     kb.mat22, kb.quat, Spring, kb.int64(2**40), kb.float32(0.1), kb.vec3(1.0, 2.0, 3.0),
     kb.mat22(1.0, 2.0, 3.0, 4.0), kb.transform(), twice, plain, kb.sin,
 ]  # fmt: skip

@@ -93,7 +93,7 @@ def made(*arguments, **options):
 assert made([1, 2]) == ("int64", (2,), [1, 2])
 assert made([1.0, 2]) == ("float64", (2,), [1.0, 2.0])
 assert made([True]) == ("bool_", (1,), [True])
-assert made([1.0, 2.0, 3.0, 4.0, 5.0, 6.0], dtype=wp.vec3) == ("vec3", (2,), [wp.vec3(1.0, 2.0, 3.0), wp.vec3(4.0, 5.0, 6.0)])
+assert made([1.0, 2.0, 3.0, 4.0], dtype=wp.vec2) == ("vec2", (2,), [wp.vec2(1.0, 2.0), wp.vec2(3.0, 4.0)])
 assert made([1.0] * 8, dtype=wp.mat22)[1] == (2,)
 assert made([(1.0, 2.0)], dtype=wp.vec2)[1] == (1,)
 assert "numpy" not in sys.modules

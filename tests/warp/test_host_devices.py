@@ -112,7 +112,7 @@ def test_no_gpu(no_gpu: None) -> None:
         wp.get_device("cuda:0")
     kernel = make_bundle([("a", "array1[float32]")])["p.kernels:k"]
     for device, inputs in ((None, [a]), ("cpu", [a])):
-        with pytest.raises(LaunchError, match="p.kernels:k: nothing runs kernels on device 'cpu'"):
+        with pytest.raises(LaunchError, match=r"p\.kernels:k: nothing runs kernels on device 'cpu'"):
             wp.launch(kernel, dim=2, inputs=inputs, device=device)
     with pytest.raises(LaunchError, match="nothing runs kernels on device 'cpu'"):
         wp.launch(make_bundle([])["p.kernels:k"], dim=2)

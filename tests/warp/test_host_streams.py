@@ -205,7 +205,7 @@ def test_captures(cuda: FakeCuda, tmp_path: Any) -> None:
     with wp.ScopedCapture(external=True) as theirs:
         wp.launch(k, dim=4, inputs=[a, 1.0])
     assert theirs.graph is None
-    with pytest.raises(LaunchError, match="this thread has begun no capture$"):
+    with pytest.raises(LaunchError, match=r"this thread has begun no capture$"):
         wp.capture_end()
     with pytest.raises(NotInKbuild, match=r"capture_begin\(apic=True\) \(graphs in files\)"):
         wp.capture_begin(apic=True)
