@@ -63,6 +63,7 @@ class Kernel(Function[..., None]):
         stream: Any = None,
         device: Any = None,
         block_dim: int | None = None,
+        max_blocks: int = 0,
     ) -> None:
         """Launches over `dim` threads; `args` in the order of the parameters. See `kb.launch`."""
 

@@ -21,7 +21,7 @@ def start() -> None:
 
 
 def _prepare() -> None:
-    from . import resolve  # with everything that opens bundles and launches
+    from . import occupancy, resolve  # noqa: F401 - with everything that opens bundles and launches
 
     for module in list(types.declared):
         try:

@@ -112,8 +112,11 @@ class Bundle:
             sources.check(self.manifest)
             self._is_fresh = True
 
-    def function(self, index: int, device: context.Device) -> int:
-        """The driver's handle of a kernel on a device. Raises BundleError when nothing here runs there."""
+    def code(self, index: int, device: context.Device) -> tuple[int, Row]:
+        """The driver's handle of a kernel on a device, and the row of the cubin that it is in.
+
+        Raises BundleError when nothing here runs there.
+        """
         kernel = self.manifest["kernels"][index]
         rows = self._rows(index)
         attempts: list[tuple[int, str]] = []
@@ -129,7 +132,7 @@ class Bundle:
                     attempts.append((i, error.name))
                     continue
                 entry = kernel["entry"].encode()
-                return driver.get().query("cuModuleGetFunction", module, entry, about=kernel["name"])
+                return driver.get().query("cuModuleGetFunction", module, entry, about=kernel["name"]), rows[i]
         raise BundleError(self._no_code(kernel["name"], device, rows, attempts + selection.refusals))
 
     def _rows(self, index: int) -> list[Row]:

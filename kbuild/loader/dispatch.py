@@ -32,12 +32,18 @@ class Dispatcher:
         self.chosen: dict[tuple[object, ...], Any] = {}
 
     def launch(
-        self, dim: Any, args: Any = (), stream: Any = None, device: Any = None, block_dim: int | None = None
+        self,
+        dim: Any,
+        args: Any = (),
+        stream: Any = None,
+        device: Any = None,
+        block_dim: int | None = None,
+        max_blocks: int = 0,
     ) -> None:
         """See `BundleKernel.launch`."""
         kind = providers.kind_of(device)
         if kind != "cuda":
-            providers.launch_on(kind, self.kernel, dim, args, stream, device, block_dim)
+            providers.launch_on(kind, self.kernel, dim, args, stream, device, block_dim, max_blocks)
             return
         if isinstance(args, pack.NO_SEQUENCES) or not hasattr(args, "__len__") or len(args) != self.count:
             names = ", ".join(generic.parameter_names(self.kernel.function))
@@ -48,7 +54,7 @@ class Dispatcher:
             if len(self.chosen) >= _LIMIT:
                 self.chosen.clear()
             target = self.chosen[key] = self._choose(args)
-        target.launch(dim, args, stream, device, block_dim)
+        target.launch(dim, args, stream, device, block_dim, max_blocks)
 
     def _choose(self, args: Any) -> Any:
         types = {name: type_of(args[position]) for position, name in self.positions}

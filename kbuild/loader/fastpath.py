@@ -5,8 +5,9 @@ is not exactly as expected raises, and the thorough launch takes over and says w
 an integer, a number out of range and what is no number; the rest is compared here. What is written for
 `integrate(pos: array1[vec3[float32]], gravity: vec3[float32], dt: float32)`:
 
-    def launch(dim, args=(), stream=None, device=None, block_dim=None):
+    def launch(dim, args=(), stream=None, device=None, block_dim=None, max_blocks=0):
         try:
+            if max_blocks is not zero: raise Unexpected
             if block_dim is None:
                 try:
                     start = known[dim]
@@ -30,7 +31,7 @@ an integer, a number out of range and what is no number; the rest is compared he
             if not invoke(config, function, params, None):
                 give(slot)
                 return
-        thorough(dim, args, stream, device, block_dim)
+        thorough(dim, args, stream, device, block_dim, max_blocks)
 """
 
 from __future__ import annotations
@@ -47,8 +48,9 @@ if TYPE_CHECKING:
     from .kernel import BundleKernel, Loaded
 
 _TEXT = """\
-def launch(dim, args=(), stream=None, device=None, block_dim=None):
+def launch(dim, args=(), stream=None, device=None, block_dim=None, max_blocks=0):
     try:
+        if max_blocks is not zero: raise Unexpected
         if block_dim is None:
             try:
                 start = known[dim]
@@ -69,7 +71,7 @@ def launch(dim, args=(), stream=None, device=None, block_dim=None):
         if not invoke(config, function, params, None):
             give(slot)
             return
-    thorough(dim, args, stream, device, block_dim)
+    thorough(dim, args, stream, device, block_dim, max_blocks)
 """
 
 
@@ -159,11 +161,11 @@ def make(kernel: BundleKernel, loaded: Loaded, put_stream: Any, stream_offset: i
         "Unexpected": Unexpected,
         "check_dim": _check_dim,
         "devices": _spellings(loaded.device),
-        "find": kernel.prefixes.find,
+        "find": loaded.prefixes.find,
         "give": loaded.pool.append,
         "invoke": driver.get().invoke,
         "kinds": (int, str, context.Device),  # since 0 == 0.0 == False
-        "known": kernel.prefixes.known,
+        "known": loaded.prefixes.known,
         "pack_into": kernel.struct.pack_into,
         "pop": loaded.pool.pop,
         "put_stream": put_stream,
@@ -171,6 +173,7 @@ def make(kernel: BundleKernel, loaded: Loaded, put_stream: Any, stream_offset: i
         "stream_handle": context.stream_handle,
         "thorough": kernel.thorough,
         "truth": {False: False, True: True},
+        "zero": 0,  # the one: another that is equal goes the thorough way
         **writer.keys,
     }
     exec(compile(text, "<launch of %s>" % kernel.name, "exec"), names)

@@ -33,13 +33,15 @@ def launch(
     block_dim: int | None = None,
     grid: Any = None,
     block: Any = None,
+    max_blocks: int = 0,
 ) -> None:
     """Launches `kernel` over `dim` threads (a number, or a tuple of one to four), with `inputs`, then `outputs`.
 
     `device` is "cuda:0", a number or a kb.Device, and defaults to where the arrays are; `stream` is None (the default
     stream), a handle or a stream object of any library. In place of `dim`, `grid` is the number of blocks and `block`
-    the threads of each, as one to three numbers (x, y, z). Returns at once; what goes wrong inside a kernel shows
-    later. Raises LaunchError, BundleError, StaleBundle, DriverError.
+    the threads of each, as one to three numbers (x, y, z). `max_blocks` caps the blocks that run at
+    once: what does not fit is launched after them, on the same stream. Returns at once; what goes wrong inside a kernel
+    shows later. Raises LaunchError, BundleError, StaleBundle, DriverError.
     """
     if grid is not None or block is not None:
         dim = _grid(kernel, dim, grid, block, block_dim)
@@ -49,7 +51,7 @@ def launch(
         target = kernel.target
     except AttributeError:
         target = _target(kernel)
-    target.launch(dim, inputs, stream, device, block_dim)
+    target.launch(dim, inputs, stream, device, block_dim, max_blocks)
 
 
 def _grid(kernel: Any, dim: Any, grid: Any, block: Any, block_dim: Any) -> blocks.Grid:

@@ -174,14 +174,14 @@ def launch(
     block_dim: int | None = None,
     **options: Any,
 ) -> None:
-    """Launches a kernel over `dim` threads. `record_tape` and `max_blocks` mean nothing here."""
+    """Launches a kernel over `dim` threads. `record_tape` means nothing here; no `max_blocks` is one below 1, too."""
     if adjoint or adj_inputs or adj_outputs:
         raise refusal("launch(adjoint=…)", "gradients")
     if record_cmd:
         raise refusal("launch(record_cmd=True)", "recorded launches")
     if options:
         raise TypeError("wp.launch has no argument %r" % min(options))
-    resolve.launch(kernel, dim, inputs, outputs, _device(device), stream, block_dim)
+    resolve.launch(kernel, dim, inputs, outputs, _device(device), stream, block_dim, max_blocks=max(0, max_blocks or 0))
 
 
 # Devices
