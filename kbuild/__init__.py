@@ -21,7 +21,9 @@ _HOMES = {
     "loader.array": "array array1d array2d array3d array4d asarray copy empty full ones to_host zeros",
     "loader.context": "Device get_devices synchronize",
     "loader.errors": "BundleError DriverError LaunchError StaleBundle",
+    "loader.events": "on_event",
     "loader.providers": "enable_jit",
+    "loader.readiness": "get_grid preload",
     "loader.resolve": "launch",
     "loader.types": "Function Kernel func kernel overload struct",
 }

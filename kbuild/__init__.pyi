@@ -19,7 +19,10 @@ from kbuild.loader.errors import BundleError as BundleError
 from kbuild.loader.errors import DriverError as DriverError
 from kbuild.loader.errors import LaunchError as LaunchError
 from kbuild.loader.errors import StaleBundle as StaleBundle
+from kbuild.loader.events import on_event as on_event
 from kbuild.loader.providers import enable_jit as enable_jit
+from kbuild.loader.readiness import get_grid as get_grid
+from kbuild.loader.readiness import preload as preload
 from kbuild.loader.resolve import launch as launch
 
 types = _factories

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ("Device", "get_devices", "synchronize")
 
-_COMPUTE_MAJOR, _COMPUTE_MINOR = 75, 76  # CUdevice_attribute
+_MULTIPROCESSORS, _COMPUTE_MAJOR, _COMPUTE_MINOR = 16, 75, 76  # CUdevice_attribute
 _POINTER_DEVICE_ORDINAL = 9  # CUpointer_attribute
 _lock = RLock()
 _devices: list[Device] | None = None
@@ -43,6 +43,11 @@ class Device(select.Device):
         value = c_int()
         driver.get().call("cuDeviceGetAttribute", value, which, self.handle, about="cuda:%d" % self.ordinal)
         return value.value
+
+    @property
+    def sm_count(self) -> int:
+        """How many multiprocessors it has."""
+        return self._attribute(_MULTIPROCESSORS)
 
     @property
     def arch(self) -> str:

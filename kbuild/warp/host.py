@@ -10,6 +10,7 @@ import time
 
 from kbuild.loader import array as arrays
 from kbuild.loader import context, resolve
+from kbuild.loader.errors import LaunchError
 from kbuild.loader.layout import ArrayAnnotation, abi_type
 from kbuild.loader.values import class_of
 
@@ -271,6 +272,38 @@ def is_device_available(device: Any) -> bool:
     return device in context.get_devices()
 
 
+# How kernels fill a GPU
+
+
+def get_suggested_block_size(kernel: Any, device: Any = None) -> tuple[int, int]:
+    """(threads of a block, least number of blocks) that fill a GPU with this kernel: the largest block that does.
+
+    (1, 1) for "cpu". Loads the kernel. Raises LaunchError for a generic kernel, of which an overload is wanted.
+    """
+    from kbuild.loader import occupancy, readiness  # few programs ask
+
+    wanted = _device(device)
+    if wanted == "cpu":
+        return 1, 1
+    compiled, gpu = readiness.one_kernel(kernel), context.get_device(wanted)
+    registers, shared, _ = readiness.properties(compiled, gpu)
+    if gpu.number not in occupancy.LIMITS:
+        raise LaunchError("%s: kbuild does not know yet how many blocks %s holds" % (compiled.name, gpu.arch))
+    threads, blocks = occupancy.largest_block(gpu.number, registers, shared)
+    return threads, blocks * gpu.sm_count
+
+
+def get_cuda_kernel_properties(kernel: Any, device: Any = None, block_dim: int | None = None) -> dict[str, int]:
+    """`register_count` of a thread and `local_memory_size` of a thread, in bytes. Loads the kernel.
+
+    `block_dim` changes nothing: kbuild's code is the same for all blocks. Raises LaunchError for a generic kernel.
+    """
+    from kbuild.loader import readiness
+
+    registers, _, local = readiness.properties(readiness.one_kernel(kernel), context.get_device(_device(device)))
+    return {"register_count": registers, "local_memory_size": local}
+
+
 def nothing(*_: Any, **__: Any) -> None:
     """What needs no doing: code is compiled when the package is built."""
 
@@ -332,7 +365,7 @@ class ScopedTimer:
 
 
 class ScopedLogLevel:
-    """Warp's log level for a block; kbuild's loader logs nothing."""
+    """Warp's log level for a block. kbuild tells the logger "kbuild" of Python's `logging`, whose level is its own."""
 
     def __init__(self, *_: Any, **__: Any) -> None:
         pass

@@ -195,6 +195,7 @@ def bundle_bytes(
     optional: Sequence[str] = (),
     whole_blocks: bool = False,
     any_block_dim: bool = False,
+    registers: int = 8,
     **changes: Any,
 ) -> bytes:
     """A bundle of one kernel for sm_90; `optional` names the arrays that may be None.
@@ -206,7 +207,9 @@ def bundle_bytes(
         kernel["whole_blocks"] = True
     if any_block_dim:
         kernel["any_block_dim"] = True
-    manifest = make_manifest([kernel], [cubin_row("sm_90", [0], 0)], structs=structs or {}, **changes)
+    row = cubin_row("sm_90", [0], 0)
+    row["resources"][0]["registers"] = registers
+    manifest = make_manifest([kernel], [row], structs=structs or {}, **changes)
     return format.dump(manifest, [code([kernel])])
 
 

@@ -105,6 +105,7 @@ int cuDeviceGetAttribute(int *value, int which, int device) {
     switch (which) {
     case 1: *value = 1024; return 0;
     case 10: *value = 32; return 0;
+    case 16: *value = 132; return 0;
     case 18: *value = gpus[device].is_integrated; return 0;
     case 75: *value = gpus[device].capability / 10; return 0;
     case 76: *value = gpus[device].capability % 10; return 0;
@@ -181,6 +182,19 @@ int cuModuleGetFunction(u64 *function, u64 module, const char *name) {
     for (int i = 0; i < m->count; i++)
         if (!strcmp(m->functions[i].name, name)) { *function = (u64)&m->functions[i]; return 0; }
     return 500;
+}
+int cuFuncGetAttribute(int *value, int which, u64 function) {
+    ENTER_CONTEXT; NEED(value);
+    static const int values[] = {1024, 0, 0, 0, 32, 90, 90, 0, 49152, -1}; /* threads, memory, registers, versions, … */
+    if (!find_function(function)) return breach(INVALID_HANDLE, "%s: no function 0x%lx", __func__, (unsigned long)function);
+    if (which < 0 || which > 9) return breach(INVALID_VALUE, "%s: this driver knows no attribute %d", __func__, which);
+    *value = values[which];
+    return 0;
+}
+int cuFuncLoad(u64 function) {
+    ENTER_CONTEXT;
+    if (!find_function(function)) return breach(INVALID_HANDLE, "%s: no function 0x%lx", __func__, (unsigned long)function);
+    return 0;
 }
 
 /* Memory */
