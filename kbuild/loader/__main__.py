@@ -123,7 +123,8 @@ def _coverage(bundle: Bundle, named: str | None) -> tuple[int, dict[str, Any], l
         rows = bundle.coverage(device)
         title = str(device) if isinstance(device, context.Device) else device.name
         answer["devices"].append({"device": title, "kernels": rows})
-        lines += ["%s: %s" % (title, describe_device(device)), *_table(rows)]
+        here = "%s: " % title if isinstance(device, context.Device) else ""
+        lines += [here + describe_device(device), *_table(rows)]
         code = code if all(row["kind"] for row in rows) else DAMAGED
     return code, answer, lines
 

@@ -219,7 +219,7 @@ def test_the_command(fake_library: Path, bundle_file: Path) -> None:
 def test_the_command_without_a_gpu(bundle_file: Path, tmp_path: Path) -> None:
     done = command(None, bundle_file, "--device", "sm_87@12.2")
     assert done.returncode == 1
-    assert done.stdout.startswith("sm_87@12.2: sm_87@12.2 (sm_87, driver for CUDA 12.2)\n  p.kernels:a  nothing fits\n")
+    assert done.stdout.startswith("sm_87@12.2 (sm_87, driver for CUDA 12.2)\n  p.kernels:a  nothing fits\n")
     whole = tmp_path / "whole.kbundle"
     whole.write_bytes(bundle_bytes(PARAMETERS))
     assert command(None, whole, "--device", "sm_90").returncode == 0
