@@ -114,8 +114,9 @@ class Bundle:
             kernel = self.manifest["kernels"][index]
             found = tables.kernels.get(kernel["entry"])
             # The launch header is the first parameter of the entry; the manifest lists the kernel's own.
-            wanted = tuple((p["offset"], p["size"]) for p in kernel["parameters"])
-            if found is None or found.parameters[1:] != wanted:
+            header = (0, format.header_of(kernel))
+            wanted = (header, *[(p["offset"], p["size"]) for p in kernel["parameters"]])
+            if found is None or found.parameters != wanted:
                 message = "the cubin of %s for %s does not hold the kernel %s as the manifest describes it"
                 raise BundleError(message % (row["unit"], row["target"], kernel["name"]))
 

@@ -124,6 +124,8 @@ def test_every_text_fits_its_event() -> None:
         keys = {part.partition(")")[0] for part in text.split("%(")[1:]}
         (row,) = [line for line in events.__doc__.split("\n") if line.startswith("| `%s` |" % event)]
         assert all("`%s`" % key in row for key in keys)
+        page = (Path(__file__).parents[2] / "docs" / "launching.md").read_text(encoding="utf-8")
+        assert row.rstrip("| ") in page
 
 
 def test_who_has_no_logging_pays_nothing(tmp_path: Path, fake_library: Path) -> None:
