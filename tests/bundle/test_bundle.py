@@ -221,7 +221,7 @@ def test_the_loader_sees_a_header_of_another_size(golden: format.Parsed) -> None
     manifest, region = bundles.split(GOLDEN.read_bytes())
     loaded.from_bytes(bundles.join(canonical.encode(manifest), region), "memory").verify()
     manifest["kernels"][0]["origin"] = True  # whose place the padding before the first array takes
-    with pytest.raises(format.BundleError, match="does not hold the kernel robosim.kernels:integrate as the manifest"):
+    with pytest.raises(format.BundleError, match=r"does not hold the kernel robosim.kernels:integrate as the manifest"):
         loaded.from_bytes(bundles.join(canonical.encode(manifest), region), "memory").verify()
 
 

@@ -36,7 +36,8 @@ from tests.helpers.fake_cuda import FakeCuda, code, cubin_row, kernel_rows, make
         (86, 16, 31 * 1024, 32, 3),  # 32 KiB each of 100
         (75, 16, 0, 1024, 1),
         (75, 16, 32 * 1024, 32, 2),  # nothing is kept for CUDA there
-        (60, 72, 0, 192, 4),  # two partitions of 14 warps each
+        (60, 88, 0, 64, 11),  # two partitions of 11 warps each
+        (61, 88, 0, 64, 10),  # four of 5
         (53, 40, 0, 1024, 0),  # a block has half of the registers
         (53, 32, 0, 1024, 1 + 1),
         (110, 0, 0, 512, 3),

@@ -92,6 +92,15 @@ def test_preload_of_some(cuda: FakeCuda) -> None:
         bundle.preload(kernels=[3])
 
 
+def test_preload_of_what_has_changed(cuda: FakeCuda, tmp_path: Path) -> None:
+    source = tmp_path / "kernels.py"
+    source.write_text("#\n")
+    row = {"module": "p.kernels", "path": str(source), "size": 99, "mtime_ns": 1, "sha256": "0" * 64}
+    with pytest.raises(kb.StaleBundle, match=r"kernels\.py"):
+        make_bundle(PARAMETERS, sources=[row]).preload()
+    assert "cuModuleLoadData" not in cuda.calls
+
+
 def test_kb_preload(cuda: FakeCuda) -> None:
     kernel = driver_cases._package_kernel()
     assert kb.preload(driver_cases.PACKAGE) == 1
