@@ -208,6 +208,104 @@ class array4d(array[_T]):
     @_overload
     def __getitem__(self, index: tuple[int, int, int, int]) -> _T: ...
 
+class indexedarray(Generic[_T]):
+    """An array seen through index arrays; `indexedarray[float]` in a signature is one of one dimension.
+
+    Element (i, j) is `data[indices[0][i], indices[1][j]]`; an axis without an index array (None) is plain.
+    """
+
+    data: array[_T]
+    indices: tuple[array[int] | None, ...]
+    shape: tuple[int, ...]
+    dtype: Any
+    device: Device
+    @_overload
+    def __init__(self, *, dtype: type[_T], ndim: int | None = None) -> None: ...
+    @_overload
+    def __init__(
+        self,
+        data: array[_T],
+        indices: array[int] | Sequence[array[int] | None] | None = None,
+        dtype: type[_T] | None = None,
+        ndim: int | None = None,
+    ) -> None: ...
+    @property
+    def ndim(self) -> int:
+        """Number of axes."""
+
+    @property
+    def size(self) -> int:
+        """Number of elements that are seen."""
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all elements that are seen together."""
+
+    @property
+    def is_alive(self) -> bool:
+        """False once `data` or an index array was freed."""
+
+    def __len__(self) -> int: ...
+    def __getitem__(self, index: int | tuple[int, ...]) -> _T:
+        """An element, inside kernels."""
+
+    def __setitem__(self, index: int | tuple[int, ...], value: _T) -> None:
+        """Stores an element, inside kernels."""
+
+    def tolist(self) -> Any:
+        """The elements as nested lists; vectors, matrices and structs as their host classes."""
+
+    def numpy(self) -> Any:
+        """A copy as a NumPy array; vectors and matrices add axes, structs are records."""
+
+    def tobytes(self) -> bytearray:
+        """The elements' bytes, gathered in row-major order."""
+
+    def contiguous(self) -> array[_T]:
+        """The elements in an array of their own."""
+
+    def assign(self, data: Any) -> None:
+        """Copies host data or another array into the elements; where indices repeat, the last element stays."""
+
+    def fill_(self, value: Any) -> None:
+        """Sets every element."""
+
+    def zero_(self) -> None:
+        """Sets every byte of the elements to zero."""
+
+class indexedarray1d(indexedarray[_T]):
+    """`indexedarray` with one dimension."""
+
+class indexedarray2d(indexedarray[_T]):
+    """`indexedarray` with two dimensions."""
+
+    @_overload  # type: ignore[override]
+    def __getitem__(self, index: int) -> indexedarray[_T]: ...
+    @_overload
+    def __getitem__(self, index: tuple[int, int]) -> _T: ...
+
+class indexedarray3d(indexedarray[_T]):
+    """`indexedarray` with three dimensions."""
+
+    @_overload  # type: ignore[override]
+    def __getitem__(self, index: int) -> indexedarray2d[_T]: ...
+    @_overload
+    def __getitem__(self, index: tuple[int, int]) -> indexedarray[_T]: ...
+    @_overload
+    def __getitem__(self, index: tuple[int, int, int]) -> _T: ...
+
+class indexedarray4d(indexedarray[_T]):
+    """`indexedarray` with four dimensions."""
+
+    @_overload  # type: ignore[override]
+    def __getitem__(self, index: int) -> indexedarray3d[_T]: ...
+    @_overload
+    def __getitem__(self, index: tuple[int, int]) -> indexedarray2d[_T]: ...
+    @_overload
+    def __getitem__(self, index: tuple[int, int, int]) -> indexedarray[_T]: ...
+    @_overload
+    def __getitem__(self, index: tuple[int, int, int, int]) -> _T: ...
+
 @_overload
 def empty(shape: int | Sequence[int], dtype: type[_T], device: Any = None) -> array[_T]:
     """An array of undefined content."""

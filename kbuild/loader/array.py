@@ -1,8 +1,8 @@
-"""`kb.array`: an annotation, and an array in device memory.
+"""`kb.array`: an annotation, and an array in the memory of a GPU or of the host.
 
 Without data, address or shape it is the annotation `array(dtype=T, ndim=n)`; so is `array2d[T]`. Otherwise it is an
-array on a GPU. An array's address, shape and strides never change, so its descriptor is packed once and a launch
-recognises a fitting array by one comparison.
+array. An array's address, shape and strides never change, so its descriptor is packed once and a launch recognises a
+fitting array by one comparison. What slices and copies arrays is imported when it is used (views.py, copying.py).
 """
 
 from __future__ import annotations
@@ -17,9 +17,8 @@ from .values import class_of, describe
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
-
-    from .context import Device
 
 __all__ = (
     "array",
@@ -27,26 +26,32 @@ __all__ = (
     "array2d",
     "array3d",
     "array4d",
-    "asarray",
-    "copy",
     "empty",
+    "empty_like",
     "full",
+    "full_like",
     "ones",
-    "to_host",
+    "ones_like",
     "zeros",
+    "zeros_like",
 )
 
 
 class array:
-    """`array(dtype=T, ndim=n)` and `array[T]` are annotations; the other forms make an array on a GPU:
+    """`array(dtype=T, ndim=n)` and `array[T]` are annotations; the other forms make an array:
 
-    `array(data, dtype=None, device=None)` copies nested lists, a buffer or a NumPy array; `array(ptr=…, shape=…,
-    dtype=…, strides=None, owner=None)` stands over foreign device memory, strides in bytes, and keeps `owner` alive.
+    `array(data, dtype=None, device=None)` copies nested lists, a buffer or an array of another library;
+    `array(data, device="cpu", copy=False)` stands over the buffer's own memory; `array(ptr=…, shape=…, dtype=…,
+    strides=None, device=None, owner=None)` stands over foreign memory, strides in bytes, and keeps `owner` alive;
+    `array(shape=…, dtype=…)` is `zeros`. `memory`: see `empty`.
 
     Attributes: `ptr`, `shape`, `strides` (bytes), `ndim`, `size`, `nbytes`, `dtype`, `device`.
     """
 
-    __slots__ = ("_descriptor", "_key", "_owner", "_type", "_view", "device", "dtype", "ptr", "shape", "strides")
+    __slots__ = (
+        "__weakref__", "_descriptor", "_key", "_owner", "_type", "_view", "device", "dtype", "ptr", "shape", "strides",
+    )  # fmt: skip
+    __hash__ = object.__hash__
     _kb_array_ = True
     _ndim: int | None = None
 
@@ -55,7 +60,7 @@ class array:
     _owner: Any
     _type: abi.Array
     _view: interface.View
-    device: Device
+    device: Any
     dtype: Any
     ptr: int
     shape: tuple[int, ...]
@@ -71,6 +76,8 @@ class array:
         device: Any = None,
         owner: Any = None,
         ndim: int | None = None,
+        copy: bool = True,
+        memory: str | None = None,
     ) -> Any:
         """The annotation, or the array; see the class."""
         ndim = cls._ndim if ndim is None else ndim
@@ -79,9 +86,13 @@ class array:
         if ptr is not None:
             made = _foreign(ptr, shape, strides, dtype, device, owner)
         elif data is None:
-            made = zeros(shape, dtype, device)
+            made = zeros(shape, dtype, device, memory)
+        elif copy:
+            made = _from_data(data, dtype, device, memory)
         else:
-            made = _from_host(data, dtype, device)
+            made = _over(data, dtype, device)
+        if data is not None and shape is not None:
+            made = made.reshape(shape)
         if ndim is not None and made.ndim != ndim:
             raise ValueError("the data has %d dimensions, not %d" % (made.ndim, ndim))
         return made
@@ -115,6 +126,31 @@ class array:
         """False once `free` was called."""
         return self._key is not _FREED
 
+    @property
+    def is_contiguous(self) -> bool:
+        """Whether the elements lie side by side in row-major order."""
+        return interface.is_contiguous(self._view)
+
+    @property
+    def readonly(self) -> bool:
+        """Whether the memory's owner has lent it for reading only."""
+        return self._view.readonly
+
+    @property
+    def pinned(self) -> bool:
+        """Whether this is memory of the host that GPUs copy from and to while the host goes on."""
+        return getattr(self._owner, "place", "") == "pinned"
+
+    @property
+    def host(self) -> array:
+        """The same bytes as an array of the host, of one in mapped or managed memory. Raises ValueError for others.
+
+        What the GPU has written is there once it has been waited for; on a Jetson nothing is copied at all.
+        """
+        from . import views
+
+        return views.on_host(self)
+
     def __len__(self) -> int:
         return self.shape[0]
 
@@ -123,27 +159,126 @@ class array:
             return "<kb.array, freed>"
         return "<kb.array %s of shape %r on %s>" % (self._type.element, self.shape, self.device)
 
+    def __getitem__(self, index: Any) -> Any:
+        """An element's value where all axes are given, which waits for the GPU; else the array at these places.
+
+        Integers, slices and `…`; a slice is a view of the same memory.
+        """
+        from . import views
+
+        return views.get(self, index)
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        """Copies an array or host data into these places, or one value into all of them."""
+        from . import views
+
+        views.put(self, index, value)
+
+    def __iter__(self) -> Iterator[Any]:
+        if self.ndim == 1:
+            return iter(self.tolist())  # one copy for all
+        return iter([self[i] for i in range(self.shape[0])])
+
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
-        return interface.write(self._alive())
+        if self.device.kind != "cuda":
+            raise AttributeError("an array on %s has no __cuda_array_interface__" % self.device)
+        return interface.write(self._alive(), getattr(self._owner, "handle", 0) or 1)
+
+    @property
+    def __array_interface__(self) -> dict[str, Any]:
+        if self.device.kind == "cuda":
+            raise AttributeError("an array on %s has no __array_interface__: use numpy()" % self.device)
+        described = interface.write(self._alive(), None)
+        del described["stream"]
+        return described
+
+    def __dlpack__(self, **options: Any) -> Any:
+        """A capsule of the DLPack protocol over this memory; `stream` and the others as the protocol has them."""
+        from . import dlpack
+
+        return dlpack.export(self, **options)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        from . import dlpack
+
+        return dlpack.device_of(self)
 
     def tolist(self) -> Any:
         """The elements as nested lists; vectors, matrices and structs as their host classes."""
         return host.decode(self.tobytes(), self.shape, self._type.element, self._make)
 
+    def list(self) -> Any:
+        """All elements as one flat list."""
+        return host.decode(self.tobytes(), (self.size,), self._type.element, self._make)
+
     def numpy(self) -> Any:
-        """A copy as a NumPy array; vectors and matrices add axes, structs are records. Imports NumPy."""
-        return host.to_numpy(self.tobytes(), self.shape, self._type.element)
+        """As a NumPy array; vectors and matrices add axes, structs are records. Imports NumPy.
+
+        A copy of an array on a GPU; of one on the host the very same memory.
+        """
+        if self.device.kind == "cuda":
+            return host.to_numpy(self.tobytes(), self.shape, self._type.element)
+        return host.over_numpy(self, self._type.element)
 
     def tobytes(self) -> bytearray:
-        """A copy of the memory, in row-major order without gaps."""
-        from . import memory
+        """A copy of the memory, in row-major order without gaps. Waits for what the GPU is still doing to it."""
+        from . import copying
 
-        return memory.download(self.device, self._alive())
+        return copying.download(self)
 
     def assign(self, data: Any) -> None:
         """Copies host data or another array into this one. See `kb.copy`."""
-        copy(self, data)
+        from . import copying
+
+        copying.copy(self, data)
+
+    def fill_(self, value: Any) -> None:
+        """Writes one value into every element; of vectors and matrices, a number into every component."""
+        from . import copying
+
+        copying.fill(self, value)
+
+    def zero_(self) -> None:
+        """Makes every byte zero."""
+        from . import copying
+
+        copying.fill_bytes(self, bytes(self._type.element.size))
+
+    def to(self, device: Any) -> array:
+        """This array where it is on the device already, else a copy there."""
+        from . import context, copying
+
+        place = context.get_device(device)
+        return self if self.device is place else copying.clone(self, place)
+
+    def view(self, dtype: Any) -> array:
+        """The same memory as elements of another type, as many bytes each, or of the last axis without gaps."""
+        from . import views
+
+        return views.as_type(self, dtype)
+
+    def reshape(self, *shape: Any) -> array:
+        """The same memory in another shape; one extent may be -1. Raises ValueError where the elements have gaps."""
+        from . import views
+
+        return views.reshape(self, shape[0] if len(shape) == 1 else shape)
+
+    def flatten(self) -> array:
+        """The same memory with one axis. Raises ValueError where the elements have gaps."""
+        return self.reshape(self.size)
+
+    def transpose(self, axes: Any = None) -> array:
+        """The same memory with the axes in another order; reversed unless given."""
+        from . import views
+
+        return views.transpose(self, axes)
+
+    def contiguous(self) -> array:
+        """This array where it has no gaps, else a copy without."""
+        from . import copying
+
+        return self if self.is_contiguous else copying.clone(self)
 
     def free(self) -> None:
         """Gives this array's hold on its memory back now, rather than with the last reference. Launches refuse it."""
@@ -157,6 +292,10 @@ class array:
 
     def _make(self, type: abi.Type, items: Any) -> Any:
         """A vector, matrix, struct or array of the host from an element's parts."""
+        if isinstance(type, abi.IndexedArray):
+            from .indexed import _from_descriptor as indexed_from_descriptor
+
+            return indexed_from_descriptor(type, items, self.device)
         if isinstance(type, abi.Array):
             return _from_descriptor(type, items, self.device)
         if isinstance(type, abi.Struct):
@@ -211,14 +350,14 @@ def _annotation(cls: Any, dtype: Any, ndim: int | None) -> ArrayAnnotation:
     return ArrayAnnotation(dtype, 1 if ndim is None else ndim)
 
 
-def _wrap(view: interface.View, dtype: Any, device: Device, owner: Any) -> array:
+def wrap(view: interface.View, dtype: Any, device: Any, owner: Any) -> array:
     """An array over memory that `owner` keeps. Raises ValueError for what a kernel cannot address."""
     type_ = abi.Array(view.element, len(view.shape))
     host_class = class_of(view.element)  # `float` becomes float32; a struct has none but the class that was given
     made: array = object.__new__(array)
     for name, value in (
         ("_descriptor", _descriptor_of(view)),
-        ("_key", array_key(type_, device.ordinal)),
+        ("_key", array_key(type_, device)),
         ("_owner", owner),
         ("_type", type_),
         ("_view", view),
@@ -252,59 +391,103 @@ def _extents(shape: Any) -> tuple[int, ...]:
     return extents
 
 
-def empty(shape: Any, dtype: Any = float, device: Any = None) -> array:
-    """An array of undefined content. `shape`: number or tuple of elements along each axis; raises DriverError."""
-    from . import context, memory
+def empty(shape: Any, dtype: Any = float, device: Any = None, memory: str | None = None) -> array:
+    """An array of undefined content. `shape`: number or tuple of elements along each axis; raises DriverError.
 
-    element, extents, gpu = abi_type(dtype), _extents(shape), context.get_device(device)
+    `memory` is what is usual on the device, or `pinned` (on the host: GPUs copy from and to it while the host goes
+    on), `mapped` (on a GPU: the host reaches it too, through `array.host`; no copy on a Jetson) or `managed` (on a GPU:
+    moves to and fro; refused where the GPU crashes a host that touches it).
+    """
+    from . import context
+    from .memory import allocation
+
+    element, extents, place = abi_type(dtype), _extents(shape), context.get_device(device)
     view = interface.View(0, extents, interface.contiguous_strides(extents, element.size), element)
-    _descriptor_of(view)  # refuses what a kernel cannot address before any memory is taken
     size = element.size
     for extent in extents:
         size *= extent
-    allocation = memory.Allocation(gpu, size)
-    view.ptr = allocation.ptr
-    return _wrap(view, dtype, gpu, allocation)
+    if size >= 1 << 31:
+        _descriptor_of(view)  # refuses what a kernel cannot address before any memory is taken
+    held = allocation.allocate(place, size, memory)
+    view.ptr = held.ptr
+    return wrap(view, dtype, place, held)
 
 
-def zeros(shape: Any, dtype: Any = float, device: Any = None) -> array:
-    """An array of zeros (every byte zero)."""
-    from . import memory
-
-    made = empty(shape, dtype, device)
-    memory.fill(made.device, made.ptr, 0, made.nbytes)
+def zeros(shape: Any, dtype: Any = float, device: Any = None, memory: str | None = None) -> array:
+    """An array of zeros (every byte zero). See `empty`."""
+    made = empty(shape, dtype, device, memory)
+    _filled_by(made, memory).zero_()
     return made
 
 
-def full(shape: Any, value: Any, dtype: Any = None, device: Any = None) -> array:
-    """An array with `value` in every element; dtype as the value's, unless given."""
-    from . import memory
-
-    data, _, dtype = host.encode([value], dtype)
-    made = empty(shape, dtype, device)
-    memory.upload(made.device, made._view, bytes(data) * made.size)
+def full(shape: Any, value: Any, dtype: Any = None, device: Any = None, memory: str | None = None) -> array:
+    """An array with `value` in every element; dtype as the value's, unless given. See `empty`."""
+    made = empty(shape, host.encode([value], None)[2] if dtype is None else dtype, device, memory)
+    _filled_by(made, memory).fill_(value)
     return made
 
 
-def ones(shape: Any, dtype: Any = float, device: Any = None) -> array:
-    """An array of ones; vectors and matrices have ones in every component."""
+def _filled_by(made: array, memory: str | None) -> array:
+    """Fresh memory that the host reaches is filled by the host, which then need not wait to go on with it."""
+    return made.host if memory in ("mapped", "managed") else made
+
+
+def ones(shape: Any, dtype: Any = float, device: Any = None, memory: str | None = None) -> array:
+    """An array of ones; vectors and matrices have ones in every component. See `empty`."""
     kind = class_of(abi_type(dtype))
     if isinstance(kind, abi.Type):
         raise TypeError("there is no one of type %s: use kb.full" % kind)
-    return full(shape, kind(1), dtype, device)  # type: ignore[operator]
+    return full(shape, kind(1), dtype, device, memory)  # type: ignore[operator]
 
 
-def _from_host(data: Any, dtype: Any, device: Any) -> array:
-    from . import memory
+def empty_like(src: Any, device: Any = None, memory: str | None = None) -> array:
+    """An array of the shape, the type and the device of another, of undefined content; without its gaps."""
+    return empty(src.shape, src.dtype, src.device if device is None else device, memory)
 
-    if hasattr(data, "__cuda_array_interface__"):
-        source = asarray(data, dtype)
-        made = empty(source.shape, source.dtype, source.device if device is None else device)
-        copy(made, source)
+
+def zeros_like(src: Any, device: Any = None, memory: str | None = None) -> array:
+    """Zeros of the shape, the type and the device of another array."""
+    return zeros(src.shape, src.dtype, src.device if device is None else device, memory)
+
+
+def ones_like(src: Any, device: Any = None, memory: str | None = None) -> array:
+    """Ones of the shape, the type and the device of another array."""
+    return ones(src.shape, src.dtype, src.device if device is None else device, memory)
+
+
+def full_like(src: Any, value: Any, device: Any = None, memory: str | None = None) -> array:
+    """An array of the shape, the type and the device of another with `value` in every element."""
+    return full(src.shape, value, src.dtype, src.device if device is None else device, memory)
+
+
+def _from_data(data: Any, dtype: Any, device: Any, memory: str | None) -> array:
+    """A copy of host data, or of an array of ours or of another library."""
+    from . import copying, foreign
+
+    if foreign.is_array(data):
+        source = foreign.asarray(data, dtype)
+        made = empty(source.shape, source.dtype, source.device if device is None else device, memory)
+        copying.copy(made, source)
         return made
     encoded, shape, dtype = host.encode(data, dtype)
-    made = empty(shape, dtype, device)
-    memory.upload(made.device, made._view, encoded)
+    made = empty(shape, dtype, device, memory)
+    copying.upload(made, encoded)
+    return made
+
+
+def _over(data: Any, dtype: Any, device: Any) -> array:
+    """An array over memory that is there already; no copy. Raises TypeError, ValueError."""
+    from . import context, foreign
+
+    made = foreign.asarray(data, dtype)
+    if device is not None:
+        place = context.get_device(device)
+        if made.device.kind == place.kind == "cuda" or made.device is place:
+            pass
+        elif "cuda" in (made.device.kind, place.kind):
+            raise ValueError("the data is on %s: without a copy there is no array of it on %s" % (made.device, place))
+        else:
+            made = wrap(made._view, made.dtype, place, made._owner)
     return made
 
 
@@ -319,17 +502,17 @@ def _foreign(ptr: int, shape: Any, strides: Any, dtype: Any, device: Any, owner:
     try:
         view.check_address()
     except interface.Mismatch as error:
-        raise ValueError("wanted memory of the GPU, got %s" % error) from None
+        raise ValueError("wanted the address of memory, got %s" % error) from None
     _descriptor_of(view)
-    gpu = context.device_of(view.ptr) if device is None and view.ptr else context.get_device(device)
-    return _wrap(view, dtype, gpu, _hold(owner))
+    place = context.device_of(view.ptr) if device is None and view.ptr else context.get_device(device)
+    return wrap(view, dtype, place, hold(owner))
 
 
 def _address(ptr: Any) -> int:
     try:
         return operator.index(ptr)
     except TypeError:
-        raise TypeError("ptr wants an address in GPU memory, not %s" % describe(ptr)) from None
+        raise TypeError("ptr wants an address, not %s" % describe(ptr)) from None
 
 
 def _steps(strides: Any, count: int) -> tuple[int, ...]:
@@ -342,7 +525,7 @@ def _steps(strides: Any, count: int) -> tuple[int, ...]:
     return steps
 
 
-def _hold(owner: Any) -> Any:
+def hold(owner: Any) -> Any:
     """What keeps an owner's memory: of our own arrays the allocation, which their `free` gives up for them alone."""
     if isinstance(owner, array):
         owner._alive()
@@ -350,60 +533,8 @@ def _hold(owner: Any) -> Any:
     return owner
 
 
-def _from_descriptor(type: abi.Array, descriptor: bytes, device: Device) -> array | None:
+def _from_descriptor(type: abi.Array, descriptor: bytes, device: Any) -> array | None:
     """The array in a struct that was read back; whoever made the struct owns its memory. None for one never set."""
     ptr, *numbers = struct.unpack("<Q%di" % (2 * type.ndim), descriptor)
     view = interface.View(ptr, tuple(numbers[: type.ndim]), tuple(numbers[type.ndim :]), type.element)
-    return _wrap(view, class_of(type.element), device, None) if ptr else None
-
-
-def asarray(data: Any, dtype: Any = None) -> array:
-    """An array over the device memory of another library's array (`__cuda_array_interface__`), kept alive, not copied.
-
-    With a vector or matrix as `dtype` the last axes are its components.
-    """
-    from . import context
-
-    if isinstance(data, array):
-        return data
-    try:
-        described = data.__cuda_array_interface__
-    except AttributeError:
-        raise TypeError("wanted an array in GPU memory, got %s: copy it with kb.array(…)" % describe(data)) from None
-    try:
-        dtype = class_of(interface.element_of(described)) if dtype is None else dtype
-        view = interface.read(described, abi_type(dtype))
-    except interface.Mismatch as error:
-        wanted = "" if dtype is None else " of %s" % abi_type(dtype)
-        raise TypeError("wanted an array%s, got %s" % (wanted, error)) from None
-    gpu = context.device_of(view.ptr) if view.ptr else context.get_device()
-    if view.stream is not None and view.stream > 1:  # 1 is the default stream, on which copies run
-        context.wait_for_stream(gpu, view.stream, 0)
-    return _wrap(view, dtype, gpu, data)
-
-
-def copy(dest: Any, src: Any) -> None:
-    """Copies `src` (an array on the same or another GPU, or host data) into the array `dest` of the same shape."""
-    from . import memory
-
-    dest = asarray(dest)
-    to = dest._alive()
-    if hasattr(src, "__cuda_array_interface__"):
-        source = src if isinstance(src, array) else asarray(src, dest.dtype)
-        _check_same(dest, source.shape, source._type.element)
-        memory.copy(dest.device, to, source._alive())
-        return
-    encoded, shape, _ = host.encode(src, dest.dtype)
-    _check_same(dest, shape, dest._type.element)
-    memory.upload(dest.device, to, encoded)
-
-
-def _check_same(dest: array, shape: tuple[int, ...], element: abi.Type) -> None:
-    if dest.shape != shape or dest._type.element != element:
-        message = "cannot copy %s of shape %r into %s of shape %r"
-        raise ValueError(message % (element, shape, dest._type.element, dest.shape))
-
-
-def to_host(data: Any) -> Any:
-    """Nested lists of an array of this or another library."""
-    return asarray(data).tolist()
+    return wrap(view, class_of(type.element), device, None) if ptr else None

@@ -1,16 +1,17 @@
-"""The GPUs of this machine, and their primary contexts.
+"""The devices of this machine: its GPUs with their primary contexts, and the host.
 
-A device's primary context is retained once, the one that the CUDA runtime and every library above it use too. A thread
+A GPU's primary context is retained once, the one that the CUDA runtime and every library above it use too. A thread
 without a context gets it and keeps it, as with the runtime; a thread with another one gets its own back.
 """
 
 from __future__ import annotations
 
 import operator
+import os
 from _thread import RLock
-from ctypes import byref, c_int, c_uint64, create_string_buffer
+from ctypes import byref, c_int, c_size_t, c_uint64, create_string_buffer
 
-from . import driver, select
+from . import driver, recent, select
 from .errors import DriverError
 from .values import describe
 
@@ -18,9 +19,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ("Device", "get_devices", "synchronize")
+__all__ = ("Device", "HostDevice", "get_devices", "synchronize")
 
-_MULTIPROCESSORS, _COMPUTE_MAJOR, _COMPUTE_MINOR = 16, 75, 76  # CUdevice_attribute
+VARIABLE = "KBUILD_DEVICE"
+_COMPUTE_MAJOR, _COMPUTE_MINOR = 75, 76  # CUdevice_attribute
+_SM_COUNT, _INTEGRATED = 16, 18
 _POINTER_DEVICE_ORDINAL = 9  # CUpointer_attribute
 _lock = RLock()
 _devices: list[Device] | None = None
@@ -29,25 +32,58 @@ _devices: list[Device] | None = None
 class Device(select.Device):
     """One GPU: `str(device)` is `cuda:0`; `name`, compute capability `major`.`minor`, `driver` (its CUDA version)."""
 
+    kind = "cuda"
+    is_cuda, is_cpu = True, False
+
     def __init__(self, ordinal: int) -> None:
         cuda = driver.get()
         handle, name = c_int(), create_string_buffer(256)
         cuda.call("cuDeviceGet", handle, ordinal)
         cuda.call("cuDeviceGetName", name, 256, handle)
         self.ordinal, self.handle = ordinal, handle.value
-        major, minor = self._attribute(_COMPUTE_MAJOR), self._attribute(_COMPUTE_MINOR)
+        self._attributes: dict[int, int] = {}
+        major, minor = self.attribute(_COMPUTE_MAJOR), self.attribute(_COMPUTE_MINOR)
         super().__init__(name.value.decode("utf-8", "replace"), major, minor, cuda.version)
         self._context = c_uint64()  # the driver writes it here; 0: not yet
 
-    def _attribute(self, which: int) -> int:
-        value = c_int()
-        driver.get().call("cuDeviceGetAttribute", value, which, self.handle, about="cuda:%d" % self.ordinal)
-        return value.value
+    def attribute(self, which: int) -> int:
+        """What the driver says of the GPU, by the number of a CUdevice_attribute; asked once."""
+        known = self._attributes.get(which)
+        if known is None:
+            value = c_int()
+            driver.get().call("cuDeviceGetAttribute", value, which, self.handle, about="cuda:%d" % self.ordinal)
+            known = self._attributes[which] = value.value
+        return known
 
     @property
     def sm_count(self) -> int:
-        """How many multiprocessors it has."""
-        return self._attribute(_MULTIPROCESSORS)
+        """Number of streaming multiprocessors."""
+        return self.attribute(_SM_COUNT)
+
+    @property
+    def is_integrated(self) -> bool:
+        """The GPU shares its memory with the host, as on a Jetson."""
+        return bool(self.attribute(_INTEGRATED))
+
+    @property
+    def total_memory(self) -> int:
+        """Bytes of memory on the GPU."""
+        size = c_size_t()
+        driver.get().call("cuDeviceTotalMem_v2", size, self.handle, about=str(self))
+        return size.value
+
+    @property
+    def free_memory(self) -> int:
+        """Bytes that nobody on the machine holds."""
+        free, total = c_size_t(), c_size_t()
+        with self.current():
+            driver.get().call("cuMemGetInfo_v2", free, total, about=str(self))
+        return free.value
+
+    @property
+    def alias(self) -> str:
+        """`cuda:0`."""
+        return str(self)
 
     @property
     def arch(self) -> str:
@@ -68,7 +104,7 @@ class Device(select.Device):
 
     def current(self) -> Current:
         """`with device.current():` makes the primary context current for some driver calls."""
-        return Current(self)
+        return Current(self.context)
 
     def __str__(self) -> str:
         return "cuda:%d" % self.ordinal
@@ -77,8 +113,40 @@ class Device(select.Device):
         return "<kb.Device %s: %s, %s>" % (self, self.name, self.arch)
 
 
+class HostDevice:
+    """The host as a place for arrays: `cpu`, and `sim`, whose kernels run in the simulator."""
+
+    is_cuda, is_cpu = False, True
+    ordinal = -1
+
+    def __init__(self, kind: str) -> None:
+        self.kind = self.alias = self.name = kind
+
+    def current(self) -> HostDevice:
+        """As a GPU's, for code that serves both."""
+        return self
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return get_device, (self.kind,)
+
+    def __str__(self) -> str:
+        return self.kind
+
+    def __repr__(self) -> str:
+        return "<kb.HostDevice %s>" % self.kind
+
+
+HOSTS = {kind: HostDevice(kind) for kind in ("cpu", "sim")}
+
+
 class Current:
-    """Makes a device's primary context current in this thread, and puts back what was there.
+    """Makes a context current in this thread, and puts back what was there.
 
     Set and set back, not pushed and popped: wherever an interrupt falls, setting back is right, and no context stays on
     the stack.
@@ -86,12 +154,13 @@ class Current:
 
     __slots__ = ("context", "present")
 
-    def __init__(self, device: Device) -> None:
-        self.context, self.present = device.context, 0
+    def __init__(self, context: int) -> None:
+        self.context, self.present = context, 0
 
     def __enter__(self) -> None:
-        cuda = driver.get()
-        self.present = cuda.query("cuCtxGetCurrent")
+        cuda, found = driver.get(), c_uint64()
+        cuda.call("cuCtxGetCurrent", found)
+        self.present = found.value
         try:
             if self.present != self.context:
                 cuda.call("cuCtxSetCurrent", self.context)
@@ -140,10 +209,18 @@ def get_devices() -> list[Device]:
         raise
 
 
-def get_device(spec: object = None) -> Device:
-    """The device that `None` (the first), a number, `cuda`, `cuda:1` or a Device stands for."""
-    if isinstance(spec, Device):
+def get_device(spec: object = None) -> Any:
+    """The device that a number, `cuda`, `cuda:1`, `cpu`, `sim` or a Device stands for.
+
+    None is the device of the innermost `ScopedDevice` or `ScopedStream` of this thread, else that of `set_device`, of
+    the variable KBUILD_DEVICE, or the first GPU. Raises DriverError.
+    """
+    if spec is None:
+        spec = chosen()
+    if isinstance(spec, (Device, HostDevice)):
         return spec
+    if isinstance(spec, str) and spec in HOSTS:
+        return HOSTS[spec]
     ordinal = _ordinal(spec)
     known = devices()
     if not 0 <= ordinal < len(known):
@@ -151,40 +228,69 @@ def get_device(spec: object = None) -> Device:
     return known[ordinal]
 
 
+def chosen() -> object:
+    """How the device is named that is meant where none is named."""
+    if scopes:
+        from . import current
+
+        found = current.device()
+        if found is not None:
+            return found
+    return os.environ.get(VARIABLE, 0)
+
+
+scopes: list[object] = []  # not empty while anybody has chosen a device or a stream; see current.py
+
+
+def gpu(spec: object = None) -> Device:
+    """`get_device`, where only a GPU will do."""
+    found = get_device(spec)
+    if not isinstance(found, Device):
+        raise DriverError("a GPU is wanted here, and %s is none: name one, as in device='cuda:0'" % found, code=101)
+    return found
+
+
 def _ordinal(spec: object) -> int:
-    if spec is None or spec == "cuda":
+    if spec == "cuda":
         return 0
     if isinstance(spec, int) and not isinstance(spec, bool):
         return spec
     if isinstance(spec, str) and spec.startswith("cuda:") and spec[5:].isdigit():
         return int(spec[5:])
-    raise DriverError("a device is 'cuda:0', a number or a kb.Device, not %r" % (spec,), code=101)
+    raise DriverError("a device is 'cuda:0', a number, 'cpu', 'sim' or a kb.Device, not %r" % (spec,), code=101)
 
 
 def device_of(ptr: int) -> Device:
     """The device that an address belongs to. Raises DriverError when it is no device memory."""
     ordinal = c_int()
     cuda = driver.get()
-    with get_device().current():
+    with devices()[0].current():
         cuda.call("cuPointerGetAttribute", byref(ordinal), _POINTER_DEVICE_ORDINAL, ptr, about="address 0x%x" % ptr)
-    return get_device(ordinal.value)
+    return devices()[ordinal.value]
 
 
 def synchronize(device: Any = None) -> None:
-    """Waits until a GPU (the first, unless named) has done everything that was launched on it."""
-    gpu = get_device(device)
-    with gpu.current():
-        driver.get().call("cuCtxSynchronize", about=str(gpu))
+    """Waits until a device (see `get_device`) has done everything that was launched on it."""
+    place = get_device(device)
+    if not isinstance(place, Device):
+        return  # the host does everything at once
+    with place.current():
+        driver.get().call("cuCtxSynchronize", about=str(place))
+    recent.passed(place.ordinal)
 
 
-def wait_for_stream(device: Device, producer: int, consumer: int) -> None:
-    """Makes what follows on stream `consumer` wait for what stands on stream `producer` now, without blocking here."""
+def wait_for_stream(device: Device, producer: int, consumer: int, other: Device | None = None) -> None:
+    """Makes what follows on stream `consumer` wait for what stands on stream `producer` now, without blocking here.
+
+    `other` is the consumer's GPU where it is not the producer's.
+    """
     cuda, event = driver.get(), c_uint64()
     with device.current():
         try:
             cuda.call("cuEventCreate", event, 2)  # without timing: cheaper, and allowed in captures
             cuda.call("cuEventRecord", event, producer, about="stream 0x%x" % producer)
-            cuda.call("cuStreamWaitEvent", consumer, event, 0, about="stream 0x%x" % consumer)
+            with (device if other is None else other).current():  # 0 is the default stream of the current context
+                cuda.call("cuStreamWaitEvent", consumer, event, 0, about="stream 0x%x" % consumer)
         finally:
             if event.value:
                 cuda.call("cuEventDestroy_v2", event)
@@ -197,6 +303,8 @@ def stream_handle(stream: object) -> int:
     """
     if stream is None:
         return 0
+    if type(stream) is int and 0 <= stream < 1 << 64:
+        return stream
     try:
         handle = operator.index(stream if isinstance(stream, int) else _handle_of(stream))
     except MemoryError:
@@ -217,6 +325,11 @@ def _handle_of(stream: Any) -> Any:
         return (protocol() if callable(protocol) else protocol)[1]
     handles = (getattr(stream, name, None) for name in ("cuda_stream", "handle", "ptr"))
     return next((handle for handle in handles if handle is not None), None)
+
+
+def lock() -> RLock:
+    """Held while something is made of which there is one a GPU. Never asked for in a forked child."""
+    return _lock
 
 
 def _forget_lock() -> None:

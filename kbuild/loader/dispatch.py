@@ -41,11 +41,15 @@ class Dispatcher:
         max_blocks: int = 0,
     ) -> None:
         """See `BundleKernel.launch`."""
-        kind = providers.kind_of(device)
+        kind = providers.kind_of(device, args)
         if kind != "cuda":
             providers.launch_on(kind, self.kernel, dim, args, stream, device, block_dim, max_blocks)
             return
-        if isinstance(args, pack.NO_SEQUENCES) or not hasattr(args, "__len__") or len(args) != self.count:
+        self.chosen_for(args).launch(dim, args, stream, device, block_dim, max_blocks)
+
+    def chosen_for(self, args: Any) -> Any:
+        """The instance that takes these arguments. Raises LaunchError."""
+        if not pack.is_sequence(args) or len(args) != self.count:
             names = ", ".join(generic.parameter_names(self.kernel.function))
             raise LaunchError("%s takes %d arguments (%s)" % (self.kernel.name, self.count, names))
         key = tuple([_key_of(args[position]) for position, _ in self.positions])
@@ -54,7 +58,7 @@ class Dispatcher:
             if len(self.chosen) >= _LIMIT:
                 self.chosen.clear()
             target = self.chosen[key] = self._choose(args)
-        target.launch(dim, args, stream, device, block_dim, max_blocks)
+        return target
 
     def _choose(self, args: Any) -> Any:
         types = {name: type_of(args[position]) for position, name in self.positions}

@@ -1,7 +1,8 @@
 """The CUDA driver through ctypes: the few functions the loader needs, and errors that say what to do.
 
 `get()` opens `libcuda.so.1` at its first call and never again; importing this module opens nothing. Every call goes
-through `Driver.call`, which raises DriverError; only a launch calls the library directly (`Driver.invoke`).
+through `Driver.call`, which raises DriverError; only a launch calls the library directly (`Driver.invoke`), and
+`Driver.ask` does for those who want the status. What a start does not need is declared in symbols.py.
 """
 
 from __future__ import annotations
@@ -25,6 +26,9 @@ NO_DRIVER = "NO_DRIVER"  # name of the error where there is no library to ask
 NO_BINARY = (209, 218, 222)  # no binary for this GPU, invalid PTX, PTX of a newer toolkit: another cubin may do
 WRONG_CONTEXT = (201, 400)
 ASSERT = 710  # an assert in a kernel failed
+# After these the context is lost: every later call fails with the same code.
+STICKY = frozenset({214, 700, 702, ASSERT, 714, 715, 716, 717, 718, 719})
+NOT_READY = 600
 
 _PTR, _OUT = c_uint64, POINTER(c_uint64)
 _SIGNATURES: dict[str, tuple[Any, ...]] = {
@@ -77,17 +81,28 @@ _REMEDIES = {
     500: "the code holds no such name: the bundle is damaged, rebuild it",
     700: "a kernel read or wrote outside its arrays; the process must restart; `compute-sanitizer python` says where",
     701: "the block is too large for the kernel's registers: launch with a smaller block_dim",
-    702: "a kernel ran past the display watchdog's limit: launch less at a time",
+    702: "a kernel ran past the display watchdog's limit: launch less at a time; the process must restart",
+    704: "peer access between these GPUs is enabled already",
+    705: "peer access between these GPUs is not enabled",
     ASSERT: "an assert in a kernel failed: the driver has printed which on stderr; the process must restart",
     715: "the GPU met an instruction it does not know; the process must restart",
-    716: "a kernel used an address that is not aligned to its type; check ptr and strides of foreign arrays",
+    714: "a kernel's stack is damaged; the process must restart",
+    716: "a kernel used an address that is not aligned to its type; check ptr and strides of foreign arrays; the "
+    "process must restart",
     717: "a kernel used an address of the wrong kind; the process must restart",
     718: "a kernel's program counter left its code; the process must restart",
     719: "a kernel failed and its context is lost; the process must restart; `compute-sanitizer python` says where",
     802: "the GPU's system is not ready: is the fabric manager (or MPS) running?",
     803: "the driver's library and its kernel module differ in version: restart the machine after a driver update",
     804: "the driver library is newer than this GPU's driver supports: remove the cuda-compat package",
+    801: "this GPU or its driver has no such function",
     900: "the stream is being captured into a graph, and this call cannot be: do it before the capture",
+    901: "an earlier call spoiled the capture: its error says which",
+    902: "two captures would become one: keep work of one graph on its own streams",
+    904: "a stream that joined the capture has to be waited for before the capture ends",
+    905: "the default stream cannot take part in a capture: name a stream",
+    906: "work on the default stream would wait for a stream that is being captured: name another stream",
+    908: "the capture was begun in another thread",
     999: "the driver gives no reason; `dmesg | grep -i nvrm` may",
 }
 
@@ -97,11 +112,10 @@ class Driver:
 
     def __init__(self, library: ctypes.CDLL) -> None:
         self.library = library
+        self._functions: dict[str, Any] = {}
+        self.lost: str | None = None  # the message of the error by which the context was lost
         for name, arguments in _SIGNATURES.items():
-            try:
-                getattr(library, name).argtypes = arguments
-            except AttributeError:
-                raise DriverError("the CUDA driver has no %s: it is too old, 11.4 is needed" % name, name) from None
+            self._declare(name, arguments)
         version = c_int()
         self.call("cuDriverGetVersion", version)
         self.version = (version.value // 1000, version.value % 1000 // 10)
@@ -110,9 +124,29 @@ class Driver:
 
     def call(self, name: str, *args: Any, about: str = "") -> None:
         """Calls the driver; DriverError when it refuses. `about` names the kernel or the device in the message."""
-        status = getattr(self.library, name)(*args)
+        status = self.ask(name, *args)
         if status:
             raise self.error(name, status, about)
+
+    def ask(self, name: str, *args: Any) -> int:
+        """Calls the driver and gives its status, for callers to whom a refusal is an answer."""
+        function = self._functions.get(name)
+        if function is None:
+            from .symbols import SIGNATURES  # no part of a start
+
+            function = self._declare(name, SIGNATURES[name])
+        status: int = function(*args)
+        return status
+
+    def _declare(self, name: str, arguments: tuple[Any, ...]) -> Any:
+        try:
+            function = getattr(self.library, name)
+        except AttributeError:
+            needed = "" if name not in _SIGNATURES else ", 11.4 is needed"
+            raise DriverError("the CUDA driver has no %s: it is too old%s" % (name, needed), name) from None
+        function.argtypes = arguments
+        self._functions[name] = function
+        return function
 
     def error(self, call: str, code: int, about: str = "") -> DriverError:
         """The error for a call's status: name, text, subject and remedy."""
@@ -125,7 +159,14 @@ class Driver:
             from . import asserts  # after the fact alone
 
             remedy = "%s%s" % (remedy, asserts.known())
-        return DriverError(message + ("\n  help: " + remedy if remedy else ""), call, code, name)
+        if code in STICKY:
+            from . import recent
+
+            message += recent.story(self.lost)
+        error = DriverError(message + ("\n  help: " + remedy if remedy else ""), call, code, name)
+        if code in STICKY and self.lost is None:
+            self.lost = str(error)
+        return error
 
     def _say(self, function: str, code: int) -> str:
         text = c_char_p()

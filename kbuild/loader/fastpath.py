@@ -24,12 +24,17 @@ an integer, a number out of range and what is no number; the rest is compared he
             v0, v1, v2, = a1
             buffer, config, function, params, _ = slot = pop()
             pack_into(buffer, 0, start, a0._descriptor, v0, v1, v2, a2)
-            if stream is not None: put_stream(buffer, 32, stream_handle(stream))
+            if stream is None and scopes: stream = current_stream()
+            if stream is not None:
+                handle = stream_handle(stream)
+                put_stream(buffer, 32, handle)
+                note_use(handle, stream, (a0._owner,))
         except Exception:
             pass
         else:
             if not invoke(config, function, params, None):
                 give(slot)
+                log((name, dim, stream))
                 return
         thorough(dim, args, stream, device, block_dim, max_blocks)
 """
@@ -37,8 +42,9 @@ an integer, a number out of range and what is no number; the rest is compared he
 from __future__ import annotations
 
 import operator
+import os
 
-from . import abi, blocks, context, driver, pack, values
+from . import abi, blocks, context, driver, pack, recent, uses, values
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -64,12 +70,17 @@ def launch(dim, args=(), stream=None, device=None, block_dim=None, max_blocks=0)
         {statements}
         buffer, config, function, params, _ = slot = pop()
         pack_into(buffer, 0, start, {leaves})
-        if stream is not None: put_stream(buffer, {stream_offset}, stream_handle(stream))
+        if stream is None and scopes: stream = current_stream()
+        if stream is not None:
+            handle = stream_handle(stream)
+            put_stream(buffer, {stream_offset}, handle)
+            note_use(handle, stream, ({owners}))
     except Exception:
         pass
     else:
         if not invoke(config, function, params, None):
             give(slot)
+            log((name, dim, stream))
             return
     thorough(dim, args, stream, device, block_dim, max_blocks)
 """
@@ -86,6 +97,7 @@ class _Writer:
         self.ordinal, self.optional = ordinal, optional
         self.statements: list[str] = []
         self.leaves: list[str] = []
+        self.owners: list[str] = []  # expressions of what holds the arrays' memory
         self.keys: dict[str, str] = {}
         self.is_placed = False  # an array that must be there says which device it is
         self._count = 0
@@ -105,7 +117,7 @@ class _Writer:
                 self.add(field.type, "%s.%s" % (name, field.name), "%s.%s" % (path, field.name))
         else:
             key = "key%d" % len(self.keys)
-            self.keys[key] = pack.array_key(type, self.ordinal)
+            self.keys[key] = pack.array_key(type, context.get_device(self.ordinal))
             name = self._name()
             self.statements.append("%s = %s" % (name, value))
             if path in self.optional:
@@ -114,6 +126,7 @@ class _Writer:
             self.is_placed = True
             self.statements.append("if %s._key is not %s: raise Unexpected" % (name, key))
             self.leaves.append("%s._descriptor" % name)
+            self.owners.append("%s._owner" % name)
 
     def _optional(self, name: str, key: str, size: int) -> None:
         """An array that may be None: all zeros then."""
@@ -124,6 +137,7 @@ class _Writer:
             "else: %s = %s._descriptor" % (leaf, name),
         ]
         self.leaves.append(leaf)
+        self.owners.append("%s and %s._owner" % (name, name))
 
     def _unpack(self, value: str, types: list[Any]) -> None:
         names = [self._name() for _ in types]
@@ -147,11 +161,10 @@ def make(kernel: BundleKernel, loaded: Loaded, put_stream: Any, stream_offset: i
     writer.statements.append("%s = args" % (", ".join(arguments) + "," if arguments else "()"))
     for (name, type), argument in zip(kernel.parameters, arguments):
         writer.add(type, argument, name)
-    # Without a device the arrays say which, or else it is the first.
-    is_here = writer.is_placed or loaded.device.ordinal == 0
+    ordinal = loaded.device.ordinal
     text = _TEXT.format(
-        is_elsewhere=("device is not None and (%s)" if is_here else "%s")
-        % "device not in devices or device.__class__ not in kinds",
+        is_elsewhere=_ELSEWHERE[writer.is_placed],
+        owners="".join(owner + ", " for owner in writer.owners),
         check_dim=_dim_check(kernel.ndim),
         statements="\n        ".join(writer.statements),
         leaves=", ".join(writer.leaves),
@@ -160,15 +173,21 @@ def make(kernel: BundleKernel, loaded: Loaded, put_stream: Any, stream_offset: i
     names: dict[str, Any] = {
         "Unexpected": Unexpected,
         "check_dim": _check_dim,
+        "current_stream": lambda: _current_stream(ordinal),
         "devices": _spellings(loaded.device),
         "find": loaded.prefixes.find,
         "give": loaded.pool.append,
         "invoke": driver.get().invoke,
         "kinds": (int, str, context.Device),  # since 0 == 0.0 == False
+        "is_first": context.get_device(os.environ.get(context.VARIABLE, 0)) is loaded.device,
         "known": loaded.prefixes.known,
+        "log": recent.log(ordinal).append,
+        "name": kernel.name,
+        "note_use": uses.note,
         "pack_into": kernel.struct.pack_into,
         "pop": loaded.pool.pop,
         "put_stream": put_stream,
+        "scopes": context.scopes,
         "sequences": values.SEQUENCES,
         "stream_handle": context.stream_handle,
         "thorough": kernel.thorough,
@@ -179,6 +198,12 @@ def make(kernel: BundleKernel, loaded: Loaded, put_stream: Any, stream_offset: i
     exec(compile(text, "<launch of %s>" % kernel.name, "exec"), names)
     return names["launch"]  # type: ignore[no-any-return]
 
+
+# Without a device the arrays say which; without an array it is the one that is meant where none is named.
+_ELSEWHERE = {
+    True: "device is not None and (device not in devices or device.__class__ not in kinds)",
+    False: "(scopes or not is_first) if device is None else (device not in devices or device.__class__ not in kinds)",
+}
 
 # A look-up finds 2 for 2.0, so types are compared besides. An int is seen at once, a tuple as long as the kernel has
 # axes costs 10 ns an axis, all others a call.
@@ -205,6 +230,12 @@ def _check_dim(dim: Any) -> None:
         return
     for n in dim if isinstance(dim, tuple) else (dim,):
         operator.index(n)
+
+
+def _current_stream(ordinal: int) -> Any:
+    from . import current  # for programs that choose a stream
+
+    return current.stream(ordinal)
 
 
 def _spellings(device: context.Device) -> frozenset[object]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import platform
 
-from . import array, context, driver, memory, selftest
+from . import array, context, copying, driver, selftest
 from .bundle import Bundle, explain
 from .errors import BundleError, LoaderError
 
@@ -119,13 +119,23 @@ def _wanted(sample: Sample, changes: Row | None) -> bytes:
 
 def _upload(sample: Sample, device: Any) -> Any:
     made = array.empty(sample.shape, sample.element, device)
-    memory.upload(made.device, made._view, _wanted(sample, None))
+    copying.upload(made, _wanted(sample, None))
     return made
+
+
+def _seen(sample: Sample, made: Any) -> Any:
+    """The array as its parameter takes it."""
+    if sample.indices is None:
+        return made
+    from . import indexed  # few kernels ask for it
+
+    tables = [None if one is None else array.array(one, int, device=made.device) for one in sample.indices]
+    return indexed.indexedarray(made, tables)
 
 
 def _argument(value: Any, arrays: dict[int, Any]) -> Any:
     if isinstance(value, selftest.Sample):
-        return arrays[id(value)]
+        return _seen(value, arrays[id(value)])
     if isinstance(value, dict):
         return {name: _argument(inner, arrays) for name, inner in value.items()}
     return value

@@ -105,7 +105,7 @@ def _pack_items(items: Any, element: abi.Type) -> bytes:
 
 
 def _encode_buffer(data: Any, view: memoryview, dtype: object) -> tuple[Any, tuple[int, ...], object]:
-    scalar = _SCALARS.get((_KINDS.get(view.format.lstrip("@=<")), view.itemsize))  # type: ignore[arg-type]
+    scalar = scalar_of_buffer(view)
     if dtype is None:
         if scalar is None:
             raise TypeError("cannot tell the element type of a buffer of format %r: say dtype=…" % view.format)
@@ -166,6 +166,19 @@ def to_numpy(data: bytearray, shape: tuple[int, ...], element: abi.Type) -> Any:
 
     dtype = numpy.dtype(_numpy_dtype(element))
     return numpy.frombuffer(data, dtype=dtype.base).reshape(shape + dtype.shape)
+
+
+def over_numpy(data: Any, element: abi.Type) -> Any:
+    """An array of the host as a NumPy array over the same memory, which keeps it alive."""
+    import numpy
+
+    made = numpy.asarray(data)
+    return made.view(numpy.dtype(_numpy_dtype(element))) if isinstance(element, abi.Struct) else made
+
+
+def scalar_of_buffer(view: memoryview) -> abi.Scalar | None:
+    """The type of a buffer's numbers; None for what is no number of ours."""
+    return _SCALARS.get((_KINDS.get(view.format.lstrip("@=<")), view.itemsize))  # type: ignore[arg-type]
 
 
 def _numpy_dtype(element: abi.Type) -> Any:

@@ -134,8 +134,8 @@ def _read(described: dict[str, Any], element: abi.Type, ndim: int | None) -> Vie
     return view
 
 
-def write(view: View) -> dict[str, Any]:
-    """The interface's dictionary for one of our arrays. Our copies run on the default stream, which is 1 there."""
+def write(view: View, stream: int | None) -> dict[str, Any]:
+    """The interface's dictionary for one of our arrays, which is used on a stream; 1 is the default stream there."""
     scalar = scalar_of(view.element)
     inner = inner_shape(view.element)
     strides = view.strides + contiguous_strides(inner, scalar.size if scalar is not None else 1)
@@ -143,9 +143,9 @@ def write(view: View) -> dict[str, Any]:
         "shape": view.shape + inner,
         "strides": None if is_contiguous(view) else strides,
         "typestr": typestr_of(view.element),
-        "data": (view.ptr, False),
+        "data": (view.ptr, view.readonly),
         "version": 3,
-        "stream": 1,
+        "stream": stream,
     }
 
 

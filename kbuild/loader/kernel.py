@@ -8,9 +8,10 @@ back to the thorough one whenever something is not as it expects.
 from __future__ import annotations
 
 import ctypes
+import os
 import struct
 
-from . import abi, blocks, context, driver, geometry, pack, providers
+from . import abi, blocks, context, driver, geometry, pack, providers, recent, uses
 from .errors import DriverError, LaunchError
 from .schema import header_of
 from .values import describe
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 CONFIG_SIZE = 64
 _CONFIG = struct.Struct("<7I4xQ24x")  # grid, block, dynamic shared memory; stream; no attributes; to 64 bytes
 STREAM_OFFSET = 32
+_CHECK = "KBUILD_CHECK"  # see checks.py
 put_stream = struct.Struct("<Q").pack_into
 
 _pools: list[list[Slot]] = []  # of every loaded kernel; code stays loaded as long as the process, and so do they
@@ -136,6 +138,7 @@ class BundleKernel:
         self.struct = struct.Struct("<%ds%s" % (CONFIG_SIZE + start, block))
         self._loaded: dict[int, Loaded] = {}
         self._is_launched = False
+        self.error: Exception | None = None  # what the last `kb.launch` of it that failed has raised
         self.launch = self.thorough
 
     def __repr__(self) -> str:
@@ -152,23 +155,39 @@ class BundleKernel:
         max_blocks: int = 0,
     ) -> None:
         """`launch` with every question asked."""
-        kind = providers.kind_of(device)
+        kind = providers.kind_of(device, args)
         if kind != "cuda":
             providers.launch_on(kind, self, dim, args, stream, device, block_dim, max_blocks)
             return
         self.bundle.check_sources()
-        packing = self._pack(args)
-        grids = self._plan(dim, self.block_dim if block_dim is None else block_dim, max_blocks)
-        handle = self._stream(stream)
-        gpu = self._device(packing, device)
-        if next(grids, None) is None:
+        packing = self.packing(args)
+        is_empty = next(self.plan(dim, block_dim, max_blocks), None) is None
+        handle = self.stream_of(stream)
+        gpu = self.device_of(packing, device)
+        if gpu.kind != "cuda":
+            providers.launch_on(gpu.kind, self, dim, args, stream, gpu, block_dim, max_blocks)
             return
+        if is_empty:
+            return
+        if stream is None and context.scopes:
+            from . import current
+
+            stream = current.stream(gpu.ordinal)
+            handle = context.stream_handle(stream)
         loaded = self.load(gpu)
         for producer in packing.streams:
             if max(producer, 1) != max(handle, 1):  # 0 and 1 both mean the default stream
                 context.wait_for_stream(gpu, producer, handle)
-        for one in self._plan(dim, loaded.block_dim if block_dim is None else block_dim, max_blocks):
+        uses.note(handle, stream, packing.owners)
+        for one in self.plan(dim, block_dim, max_blocks, loaded):
             self._run(loaded, prefix(*one), packing.values, handle)
+        recent.log(gpu.ordinal).append((self.name, dim, stream))
+        if _CHECK in os.environ:
+            from . import checks
+
+            if checks.after_launches():
+                checks.wait(self.name, gpu, handle, dim, self.named(args))
+                return  # and stay thorough
         if not self._is_launched:
             self._is_launched = True
         elif self.launch == self.thorough:
@@ -176,8 +195,9 @@ class BundleKernel:
 
             self.launch = fastpath.make(self, loaded, put_stream, STREAM_OFFSET)
 
-    def _pack(self, args: Any) -> pack.Packing:
-        if isinstance(args, pack.NO_SEQUENCES) or not hasattr(args, "__len__") or not hasattr(args, "__iter__"):
+    def packing(self, args: Any) -> pack.Packing:
+        """The arguments' numbers, and what they say about devices. Raises LaunchError."""
+        if not pack.is_sequence(args):
             raise LaunchError("%s: args wants a tuple or a list of arguments, not %s" % (self.name, describe(args)))
         if len(args) != len(self.parameters):
             names = ", ".join(name for name, _ in self.parameters) or "none"
@@ -196,30 +216,37 @@ class BundleKernel:
                 raise LaunchError(message % (self.name, name, type, describe(value), error)) from error
         return packing
 
-    def _plan(self, dim: Any, block: int, max_blocks: int) -> Any:
+    def named(self, args: Any) -> list[tuple[str, Any]]:
+        """Parameters' names with these arguments."""
+        return [(name, value) for (name, _), value in zip(self.parameters, args)]
+
+    def plan(self, dim: Any, block_dim: int | None, max_blocks: int = 0, loaded: Loaded | None = None) -> Any:
+        """The grids of a launch; without a block_dim the device where it is loaded decides. Raises LaunchError."""
+        block = (self if loaded is None else loaded).block_dim if block_dim is None else block_dim
         try:
             return blocks.plan(dim, self.shape, block, max_blocks)
         except (ValueError, TypeError) as error:
             raise LaunchError("%s: %s" % (self.name, error)) from None
 
-    def _stream(self, stream: Any) -> int:
+    def stream_of(self, stream: Any) -> int:
+        """A stream's handle. Raises LaunchError."""
         try:
             return context.stream_handle(stream)
         except TypeError as error:
             raise LaunchError("%s: %s" % (self.name, error)) from None
 
-    def _device(self, packing: pack.Packing, wanted: Any) -> context.Device:
+    def device_of(self, packing: pack.Packing, wanted: Any) -> Any:
         """The device asked for, which must be the arrays' own."""
         places = packing.places + [(path, self._owner(path, ptr)) for path, ptr in packing.addresses]
         reason = "the launch"
         if wanted is None and places:
             reason, wanted = "parameter %s" % places[0][0], places[0][1]
-        gpu = context.get_device(wanted)
+        found = context.get_device(wanted)
         for path, device in places:
-            if device is not gpu:
+            if device is not found:
                 message = "%s: parameter %s: the array is on %s, but %s is on %s"
-                raise LaunchError(message % (self.name, path, device, reason, gpu))
-        return gpu
+                raise LaunchError(message % (self.name, path, device, reason, found))
+        return found
 
     def _owner(self, path: str, ptr: int) -> context.Device:
         """The device of a foreign array's memory."""
@@ -241,7 +268,7 @@ class BundleKernel:
         return self.block_dim
 
     def load(self, gpu: context.Device) -> Loaded:
-        """The kernel on a GPU, loaded there once. Raises BundleError when nothing in the bundle runs there."""
+        """The kernel on a GPU, loaded at the first call. Raises BundleError, DriverError."""
         loaded = self._loaded.get(gpu.ordinal)
         if loaded is None:
             made = Loaded(self, gpu)
@@ -252,15 +279,21 @@ class BundleKernel:
 
     def _run(self, loaded: Loaded, start: bytes, values: list[Any], stream: int) -> None:
         slot = loaded.take()
-        buffer, config, function, params, _ = slot
-        self.struct.pack_into(buffer, 0, start, *values)
-        put_stream(buffer, STREAM_OFFSET, stream)
+        self.struct.pack_into(slot[0], 0, start, *values)
+        put_stream(slot[0], STREAM_OFFSET, stream)
+        try:
+            self.invoke(loaded, slot)
+        finally:
+            loaded.pool.append(slot)
+
+    def invoke(self, loaded: Loaded, slot: Slot) -> None:
+        """Launches what a slot holds, in the GPU's own context where the current one will not do."""
+        _, config, function, params, _ = slot
         invoke = driver.get().invoke
         status = invoke(config, function, params, None)
         if status in driver.WRONG_CONTEXT:
             with loaded.device.current():
                 status = invoke(config, function, params, None)
-        loaded.pool.append(slot)
         if status:
             about = "%s on %s (%s)" % (self.name, loaded.device, loaded.device.name)
             raise driver.get().error("cuLaunchKernelEx", status, about)

@@ -50,9 +50,19 @@ def jit_enabled() -> bool:
     return _jit or os.environ.get("KBUILD_JIT") == "1"
 
 
-def kind_of(device: object) -> str:
-    """`cuda`, `cpu`, `sim`: the kind in a device's name; None, numbers and device objects are CUDA's."""
-    return device.partition(":")[0] if isinstance(device, str) else "cuda"
+def kind_of(device: Any, args: Any = ()) -> str:
+    """`cuda`, `cpu`, `sim`: the kind of a device, by its name, its number or itself; of a launch that names none, of
+    its first array, else of the device that is meant where none is named.
+    """
+    if device is None:
+        from . import context
+
+        arrays = [one for one in args if hasattr(type(one), "_kb_array_")] if isinstance(args, (list, tuple)) else []
+        device = arrays[0].device if arrays else context.chosen()
+    if isinstance(device, str):
+        return device.partition(":")[0]
+    kind: str = getattr(device, "kind", "cuda")
+    return kind
 
 
 def launch_on(

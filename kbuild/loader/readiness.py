@@ -36,7 +36,7 @@ def preload(what: Any, device: Any = None) -> int:
     `what` is the name of a package (all of its kernels), a kernel, a bundle, or a list of these. Returns the number of
     kernels. Raises BundleError, LaunchError, StaleBundle, DriverError.
     """
-    gpu = context.get_device(device)
+    gpu = _gpu(device)
     return sum([_load(kernel, gpu) for kernel in _kernels(what)])
 
 
@@ -133,7 +133,14 @@ def require(bundle: Bundle, kernels: Any, device: Any) -> None:
 
 
 def _device(device: Any) -> Any:
-    return device if isinstance(device, select.Device) else context.get_device(device)
+    return device if isinstance(device, select.Device) else _gpu(device)
+
+
+def _gpu(device: Any) -> context.Device:
+    found = context.get_device(device)
+    if not isinstance(found, context.Device):
+        raise LaunchError("a bundle holds code for GPUs, and none for the device %s" % found)
+    return found
 
 
 def coverage(bundle: Bundle, device: Any) -> list[Row]:
@@ -183,14 +190,15 @@ def default_block(kernel: BundleKernel, device: Any) -> int:
     """Threads of a block where a launch on this device names none."""
     if not kernel.any_block_dim:
         return kernel.block_dim
-    gpu = context.get_device(device)
+    gpu = _gpu(device)
     rows = kernel.bundle.rows_of(kernel.index)
     selection = select.candidates(gpu, rows, kernel.bundle.allow_ptx)
     return kernel.block_for(rows[selection.order[0]], gpu) if selection.order else kernel.load(gpu).block_dim
 
 
-def properties(kernel: BundleKernel, gpu: context.Device) -> tuple[int, int, int]:
+def properties(kernel: BundleKernel, device: Any) -> tuple[int, int, int]:
     """Registers of a thread, static shared bytes of a block, local bytes of a thread, as the driver says. Loads it."""
+    gpu = _gpu(device)
     function = c_uint64(kernel.load(gpu).function)
     found = []
     with gpu.current():

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from . import blocks, finder, identity, pack, providers
 from . import bundle as bundles
-from .errors import LaunchError, LoaderError, did_you_mean
+from .errors import LaunchError, LoaderError, did_you_mean, kept
 from .types import Kernel
 from .values import describe
 
@@ -34,27 +34,47 @@ def launch(
     grid: Any = None,
     block: Any = None,
     max_blocks: int = 0,
-) -> None:
+    record_cmd: bool = False,
+) -> Any:
     """Launches `kernel` over `dim` threads (a number, or a tuple of one to four), with `inputs`, then `outputs`.
 
     `device` is "cuda:0", a number or a kb.Device, and defaults to where the arrays are; `stream` is None (the default
     stream), a handle or a stream object of any library. In place of `dim`, `grid` is the number of blocks and `block`
-    the threads of each, as one to three numbers (x, y, z). `max_blocks` caps the blocks that run at
-    once: what does not fit is launched after them, on the same stream. Returns at once; what goes wrong inside a kernel
-    shows later. Raises LaunchError, BundleError, StaleBundle, DriverError.
+    the threads of each, as one to three numbers (x, y, z). `max_blocks` caps the blocks that run at once: what does not
+    fit is launched after them, on the same stream. Returns at once; what goes wrong inside a kernel shows later
+    (`KBUILD_CHECK=launch` waits for it). With `record_cmd` nothing is launched: the result is what `kb.bind` gives.
+    Raises LaunchError, BundleError, StaleBundle, DriverError.
     """
+    if record_cmd:
+        from .bound import bind
+
+        return bind(kernel, dim, inputs, outputs, device, stream, block_dim, grid, block, max_blocks)
     if grid is not None or block is not None:
-        dim = _grid(kernel, dim, grid, block, block_dim)
+        dim = grid_of(kernel, dim, grid, block, block_dim)
     if outputs.__class__ is not tuple or outputs:
-        inputs = _joined(kernel, inputs, outputs)
+        inputs = joined(kernel, inputs, outputs)
     try:
         target = kernel.target
     except AttributeError:
         target = _target(kernel)
-    target.launch(dim, inputs, stream, device, block_dim, max_blocks)
+    try:
+        target.launch(dim, inputs, stream, device, block_dim, max_blocks)
+    except LoaderError as error:
+        kernel.error = kept(error)
+        raise
 
 
-def _grid(kernel: Any, dim: Any, grid: Any, block: Any, block_dim: Any) -> blocks.Grid:
+def compiled(kernel: Any, args: Any) -> Any:
+    """The bundle's kernel that a launch with these arguments would run. Raises what the launch would."""
+    target = getattr(kernel, "target", None)
+    if target is None:
+        target = _target(kernel)
+    elif hasattr(target, "kernel") and hasattr(target, "is_unresolved"):
+        target = kernel.target = find(kernel)
+    return target.chosen_for(args) if hasattr(target, "chosen_for") else target
+
+
+def grid_of(kernel: Any, dim: Any, grid: Any, block: Any, block_dim: Any) -> blocks.Grid:
     try:
         return blocks.asked(dim, grid, block, block_dim)
     except (ValueError, TypeError) as error:
@@ -67,11 +87,11 @@ def _target(kernel: Any) -> Any:
     raise LaunchError("kb.launch wants a function decorated with @kernel, or a kernel of a bundle, not %r" % (kernel,))
 
 
-def _joined(kernel: Any, inputs: Any, outputs: Any) -> tuple[Any, ...]:
+def joined(kernel: Any, inputs: Any, outputs: Any) -> tuple[Any, ...]:
     """Inputs, then outputs, which must be writable."""
     name = getattr(kernel, "name", kernel)
     for what, given in (("inputs", inputs), ("outputs", outputs)):
-        if isinstance(given, pack.NO_SEQUENCES) or not hasattr(given, "__len__") or not hasattr(given, "__iter__"):
+        if not pack.is_sequence(given):
             raise LaunchError("%s: %s wants a tuple or a list of arguments, not %s" % (name, what, describe(given)))
     _check_writable(name, outputs)
     return (*inputs, *outputs)
@@ -79,10 +99,12 @@ def _joined(kernel: Any, inputs: Any, outputs: Any) -> tuple[Any, ...]:
 
 def _check_writable(name: str, outputs: Any) -> None:
     for i, value in enumerate(outputs):
-        if hasattr(value, "_kb_array_"):
-            continue  # our own arrays are writable
         try:
-            is_read_only = value.__cuda_array_interface__["data"][1]
+            is_read_only = (
+                getattr(value, "readonly", False)
+                if hasattr(value, "_kb_array_")
+                else value.__cuda_array_interface__["data"][1]
+            )
         except MemoryError:
             raise
         except Exception:  # no array, or none that can be read: its parameter will be named

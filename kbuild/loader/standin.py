@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _NAME = b"no GPU (recording)"
 _VERSION = 13000
-_ATTRIBUTES = {75: 9, 76: 0}  # compute capability 9.0
+_ATTRIBUTES = {19: 1, 75: 9, 76: 0}  # maps memory of the host; compute capability 9.0
 _INVALID_VALUE = 1
 
 
@@ -45,10 +45,16 @@ class Library:
             "cuMemAlloc_v2": _Call(self._allocate),
             "cuMemFree_v2": _Call(lambda ptr: self._memory.pop(ptr, None) and None),
             "cuMemGetInfo_v2": _Call(_memory_info),
-            "cuMemcpyHtoD_v2": _Call(_move),
-            "cuMemcpyDtoH_v2": _Call(_move),
-            "cuMemcpyDtoD_v2": _Call(_move),
-            "cuMemsetD8_v2": _Call(lambda ptr, value, size: ctypes.memset(ptr, value, size) and None),
+            "cuMemHostAlloc": _Call(lambda address, size, flags: self._allocate(address, size)),
+            "cuMemFreeHost": _Call(lambda ptr: self._memory.pop(ptr, None) and None),
+            "cuMemHostGetDevicePointer_v2": _Call(lambda address, ptr, flags: _put(address, ptr)),
+            "cuMemcpyHtoDAsync_v2": _Call(_move),
+            "cuMemcpyDtoHAsync_v2": _Call(_move),
+            "cuMemcpyDtoDAsync_v2": _Call(_move),
+            "cuMemcpy2DAsync_v2": _Call(_move_rows),
+            "cuMemsetD8Async": _Call(lambda ptr, value, size, stream: ctypes.memset(ptr, value, size) and None),
+            "cuMemsetD16Async": _Call(lambda ptr, value, count, stream: _repeat(ptr, value, 2, count)),
+            "cuMemsetD32Async": _Call(lambda ptr, value, count, stream: _repeat(ptr, value, 4, count)),
             "cuPointerGetAttribute": _Call(self._owner),
         }
 
@@ -89,8 +95,21 @@ def _handle(*args: Any) -> None:
         args[0].value = args[0].value or 1
 
 
-def _move(to: Any, source: Any, size: int) -> None:
+def _move(to: Any, source: Any, size: int, stream: int) -> None:
     ctypes.memmove(to, source, size)
+
+
+def _repeat(ptr: int, value: int, size: int, count: int) -> None:
+    ctypes.memmove(ptr, value.to_bytes(size, "little") * count, size * count)
+
+
+def _move_rows(place: Any, stream: int) -> None:
+    from .memory.transfer import Copy2D
+
+    request = Copy2D.from_address(place.value)
+    to, source = request.dstHost or request.dstDevice, request.srcHost or request.srcDevice
+    for row in range(request.Height):
+        ctypes.memmove(to + row * request.dstPitch, source + row * request.srcPitch, request.WidthInBytes)
 
 
 def open() -> Any:

@@ -21,6 +21,7 @@ SIGNATURES: dict[str, tuple[Any, ...]] = {
     "cuDeviceCanAccessPeer": (_INT_OUT, c_int, c_int),
     "cuCtxEnablePeerAccess": (_HANDLE, c_uint),
     "cuCtxDisablePeerAccess": (_HANDLE,),
+    "cuCtxGetDevice": (_INT_OUT,),
     "cuCtxGetStreamPriorityRange": (_INT_OUT, _INT_OUT),
     "cuFuncGetAttribute": (_INT_OUT, c_int, _HANDLE),
     "cuFuncLoad": (_HANDLE,),  # since 12.4

@@ -107,6 +107,7 @@ class Kernel(Function):
         self.bound: dict[str, abi.Type] = {}
         self.generic: Kernel | None = None  # the kernel that this is an overload of
         self.target: Any = _Unresolved(self)  # what launches it; `_Unresolved` puts the bundle's kernel here
+        self.error: Exception | None = None  # what the last launch that failed has raised
 
     def __call__(self, *args: object, **kwargs: object) -> Any:
         raise LaunchError("%s is a kernel: write kb.launch(%s, dim=…, inputs=[…])" % (self.name, self.__name__))
@@ -127,13 +128,15 @@ class Kernel(Function):
 class _Unresolved:
     """Stands in a kernel until its first launch, and finds its machine code then."""
 
+    is_unresolved = True
+
     def __init__(self, kernel: Kernel) -> None:
         self.kernel = kernel
 
     def launch(self, dim: Any, args: Any, stream: Any, device: Any, block_dim: int | None, max_blocks: int) -> None:
         if on_launch is not None and on_launch(self.kernel, args):
             return
-        kind = providers.kind_of(device)
+        kind = providers.kind_of(device, args)
         if kind != "cuda":
             providers.launch_on(kind, self.kernel, dim, args, stream, device, block_dim, max_blocks)
             return

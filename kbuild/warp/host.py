@@ -9,9 +9,9 @@ from __future__ import annotations
 import time
 
 from kbuild.loader import array as arrays
-from kbuild.loader import context, resolve
+from kbuild.loader import context, copying, indexed, resolve
 from kbuild.loader.errors import LaunchError
-from kbuild.loader.layout import ArrayAnnotation, abi_type
+from kbuild.loader.layout import ArrayAnnotation, IndexedAnnotation, abi_type
 from kbuild.loader.values import class_of
 
 from .absent import refusal
@@ -39,7 +39,7 @@ class _ArrayType(type):
     _ndim: int | None
 
     def __instancecheck__(cls, value: object) -> bool:
-        if not isinstance(value, (arrays.array, ArrayAnnotation)):
+        if not isinstance(value, (arrays.array, ArrayAnnotation)) or isinstance(value, IndexedAnnotation):
             return False
         return cls._ndim is None or value.ndim == cls._ndim
 
@@ -52,7 +52,14 @@ class _ArrayType(type):
         return _array(data, dtype, shape, ndim=ndim, **options)
 
     def __getitem__(cls, dtype: Any) -> Annotation:
-        return Annotation(dtype, cls._ndim or 1)
+        return Annotation(*subscripted(dtype, cls._ndim))
+
+
+def subscripted(dtype: Any, ndim: int | None) -> tuple[Any, int]:
+    """Element type and number of dimensions of `wp.array[float]`, `wp.array[float, Literal[2]]`."""
+    if isinstance(dtype, tuple) and len(dtype) == 2:
+        return dtype[0], getattr(dtype[1], "__args__", dtype[1:])[0]
+    return dtype, ndim or 1
 
 
 class array(metaclass=_ArrayType):
@@ -141,7 +148,7 @@ def full_like(src: Any, value: Any, device: Any = None, **options: Any) -> Any:
 def clone(src: Any, device: Any = None, **options: Any) -> Any:
     """A copy of an array."""
     made = empty_like(src, device, **options)
-    arrays.copy(made, src)
+    copy(made, src)
     return made
 
 
@@ -150,7 +157,11 @@ def copy(dest: Any, src: Any, **options: Any) -> None:
     _accept("copy", options, dest_offset=0, src_offset=0, count=0, stream=None)
     if options:
         raise TypeError("wp.copy has no argument %r" % min(options))
-    arrays.copy(dest, src)
+    src = src.contiguous() if isinstance(src, indexed.indexedarray) else src
+    if isinstance(dest, indexed.indexedarray):
+        dest.assign(src)
+    else:
+        copying.copy(dest, src)
 
 
 def from_numpy(arr: Any, dtype: Any = None, shape: Any = None, device: Any = None, **options: Any) -> Any:
@@ -285,7 +296,8 @@ def get_suggested_block_size(kernel: Any, device: Any = None) -> tuple[int, int]
     wanted = _device(device)
     if wanted == "cpu":
         return 1, 1
-    compiled, gpu = readiness.one_kernel(kernel), context.get_device(wanted)
+    compiled = readiness.one_kernel(kernel)
+    gpu: Any = context.get_device(wanted)
     registers, shared, _ = readiness.properties(compiled, gpu)
     if gpu.number not in occupancy.LIMITS:
         raise LaunchError("%s: kbuild does not know yet how many blocks %s holds" % (compiled.name, gpu.arch))
@@ -300,7 +312,7 @@ def get_cuda_kernel_properties(kernel: Any, device: Any = None, block_dim: int |
     """
     from kbuild.loader import readiness
 
-    registers, _, local = readiness.properties(readiness.one_kernel(kernel), context.get_device(_device(device)))
+    registers, _, local = readiness.properties(readiness.one_kernel(kernel), _device(device))
     return {"register_count": registers, "local_memory_size": local}
 
 

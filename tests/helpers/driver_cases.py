@@ -18,7 +18,7 @@ from kbuild import loader
 from kbuild.loader import __main__ as command_line
 from kbuild.loader import array as arrays
 from kbuild.loader import bundle as bundles
-from kbuild.loader import context, driver, format, readiness, resolve
+from kbuild.loader import context, copying, driver, foreign, format, indexed, readiness, resolve
 from kbuild.loader.types import int32, struct
 from kbuild.loader.values import vec3
 from kbuild.warp import host
@@ -173,13 +173,52 @@ def array_of_a_foreign_array(cuda: FakeCuda) -> Act:
 @scene
 def asarray(cuda: FakeCuda) -> Act:
     tensor = Tensor(arrays.array([1, 2, 3]))
-    return lambda: arrays.asarray(tensor).shape
+    return lambda: foreign.asarray(tensor).shape
 
 
 @scene
 def asarray_of_what_is_being_written(cuda: FakeCuda) -> Act:
     tensor = Tensor(arrays.array([1, 2, 3]), stream=cuda.make_stream())
-    return lambda: arrays.asarray(tensor).shape
+    return lambda: foreign.asarray(tensor).shape
+
+
+# Arrays seen through index arrays
+
+
+def seen() -> Any:
+    """Elements 2 and 0 of each row, bottom row first."""
+    data = arrays.array([[1, 2, 3], [4, 5, 6]])
+    return indexed.indexedarray(data, [arrays.array([1, 0]), arrays.array([2, 0])])
+
+
+@scene
+def indexed_tolist(cuda: FakeCuda) -> Act:
+    return seen().tolist
+
+
+@scene
+def indexed_contiguous(cuda: FakeCuda) -> Act:
+    made = seen()
+    return lambda: made.contiguous().tolist()
+
+
+@scene
+def indexed_assign(cuda: FakeCuda) -> Act:
+    made, given = seen(), arrays.array([[10, 20], [30, 40]])
+
+    def act() -> Any:
+        made.assign(given)
+        made.fill_(7)
+        made.zero_()
+        return made.data.tolist()
+
+    return act
+
+
+@scene
+def launch_of_indexed(cuda: FakeCuda) -> Act:
+    made, kernel = seen(), make_bundle([("a", "indexedarray2[int32]")])["p.kernels:k"]
+    return launched(cuda, lambda: kernel.launch(1, (made,)))
 
 
 # Using arrays
@@ -193,7 +232,7 @@ def tolist(cuda: FakeCuda) -> Act:
 @scene
 def to_host(cuda: FakeCuda) -> Act:
     tensor = Tensor(arrays.array([1, 2, 3]))
-    return lambda: arrays.to_host(tensor)
+    return lambda: copying.to_host(tensor)
 
 
 @scene
@@ -216,25 +255,25 @@ def assign_with_gaps(cuda: FakeCuda) -> Act:
 @scene
 def copy(cuda: FakeCuda) -> Act:
     to, source = arrays.zeros(3), arrays.ones(3)
-    return lambda: arrays.copy(to, source)
+    return lambda: copying.copy(to, source)
 
 
 @scene
 def copy_with_gaps(cuda: FakeCuda) -> Act:
     to, source = strided(arrays.zeros(8, int)), strided(arrays.ones(8, int))
-    return lambda: arrays.copy(to, source)
+    return lambda: copying.copy(to, source)
 
 
 @scene
 def copy_from_another_GPU(cuda: FakeCuda) -> Act:
     to, source = arrays.zeros(3), arrays.ones(3, device=1)
-    return lambda: arrays.copy(to, source)
+    return lambda: copying.copy(to, source)
 
 
 @scene
 def copy_from_a_foreign_array(cuda: FakeCuda) -> Act:
     to, source = arrays.zeros(3), Tensor(arrays.ones(3), stream=cuda.make_stream())
-    return lambda: arrays.copy(to, source)
+    return lambda: copying.copy(to, source)
 
 
 @scene

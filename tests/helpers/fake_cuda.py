@@ -10,8 +10,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from kbuild.loader import abi, context, driver, format, schema, types
+from kbuild.loader import abi, context, driver, format, recent, schema, types, uses
 from kbuild.loader.bundle import Bundle, from_bytes
+from kbuild.loader.memory import allocation, pools
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,12 +50,13 @@ class FakeCuda:
 
     def __init__(self, library: Path, devices: str = "9.0", version: str = "13000") -> None:
         self.path, self.devices, self.version = library, devices, version
+        self.may_keep: set[str] = set()  # kinds of `live` that a test leaves behind on purpose
         self.library = ctypes.CDLL(str(library))
         self.library.fake_record.restype = ctypes.POINTER(Record)
         self.library.fake_record_name.restype = ctypes.c_char_p
         self.library.fake_calls.restype = ctypes.c_char_p
         self.library.fake_breaches.restype = ctypes.c_char_p
-        for name in ("fake_current", "fake_launches", "fake_live_bytes", "fake_make_stream"):
+        for name in ("fake_current", "fake_launches", "fake_live_bytes", "fake_make_stream_on"):
             getattr(self.library, name).restype = ctypes.c_uint64
 
     def __enter__(self) -> FakeCuda:
@@ -70,15 +72,22 @@ class FakeCuda:
     ) -> None:
         driver.LIBRARIES = self._known
         types.declared = self._declared
-        driver._driver, context._devices = None, None
+        self._forget_here()
         self.library.fake_delay(0)
         del os.environ["FAKE_DEVICES"], os.environ["FAKE_DRIVER"]
 
     def forget(self) -> None:
         """A new beginning: the loader has not opened the driver yet, whose books are empty."""
-        driver._driver, context._devices = None, None
+        self._forget_here()
         self.library.fake_reset()
         self.set_current(0)
+
+    @staticmethod
+    def _forget_here() -> None:
+        """What the loader remembers of a driver."""
+        driver._driver, context._devices = None, None
+        for kept in (pools._pools, allocation._waiting, recent._logs, uses.captures):
+            kept.clear()  # type: ignore[attr-defined]
 
     def set_current(self, context: int) -> None:
         """The context that is current in this thread, as if the program had made it so; 0 for none."""
@@ -92,9 +101,61 @@ class FakeCuda:
         """Lets the call that comes `number`-th from now fail; all that follow too when `sticky`. 0: no more."""
         self.library.fake_fail_nth(number, code, int(sticky))
 
-    def make_stream(self) -> int:
-        """A new stream's handle. From then on the driver refuses handles that were not made here."""
-        return int(self.library.fake_make_stream())
+    def make_stream(self, device: int = -1, flags: int = 0) -> int:
+        """A new stream of another library, of one GPU or fit for each; `flags` 1: it does not wait for the default one.
+
+        From then on the driver refuses handles that were made neither here nor by itself.
+        """
+        return int(self.library.fake_make_stream_on(device, flags))
+
+    def close_stream(self, stream: int) -> None:
+        """Destroys a stream as another library would: its handle is good no more."""
+        self.library.fake_close_stream(ctypes.c_uint64(stream))
+
+    def hold(self, stream: int) -> None:
+        """What comes on a stream stays undone until `release`, or until the program waits for it."""
+        assert self.library.fake_hold(ctypes.c_uint64(stream)) == 0, "no such stream"
+
+    def release(self, stream: int) -> None:
+        """Lets a held stream do its work."""
+        assert self.library.fake_release(ctypes.c_uint64(stream)) == 0, "no such stream"
+
+    def hold_all(self, held: bool = True) -> None:
+        """Holds every stream, those that come too; or lets all of them work."""
+        self.library.fake_hold_all(int(held))
+
+    @property
+    def pending(self) -> int:
+        """How many pieces of work are not done."""
+        return int(self.library.fake_pending())
+
+    def set_memory(self, size: int) -> None:
+        """How many bytes each GPU has, until the next `forget`."""
+        self.library.fake_set_memory(ctypes.c_uint64(size))
+
+    def set_peer(self, device: int, other: int, can: bool) -> None:
+        """Whether a GPU can reach another's memory (each can, by itself)."""
+        self.library.fake_set_peer(device, other, int(can))
+
+    def alias_host(self) -> None:
+        """From now on pinned memory has another address on the GPU than on the host."""
+        self.library.fake_alias_host(1)
+
+    def set_condition(self, handle: int, runs: int) -> None:
+        """How often the bodies of the conditional node of a handle run at each launch of its graph, or which runs."""
+        self.library.fake_set_condition(ctypes.c_uint64(handle), runs)
+
+    @property
+    def live(self) -> dict[str, int]:
+        """What the program has made and not given back, by kind; `allocations` are of all kinds of memory."""
+        kinds = ("allocations", "host", "events", "streams", "graphs", "pools")
+        found = {kind: int(getattr(self.library, "fake_live_" + kind)()) for kind in kinds}
+        return {kind: number for kind, number in found.items() if number}
+
+    @property
+    def leaks(self) -> dict[str, int]:
+        """What must not be there when a test ends: all but pools, which are a device's for good, and `may_keep`."""
+        return {kind: number for kind, number in self.live.items() if kind != "pools" and kind not in self.may_keep}
 
     @property
     def breaches(self) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -20,18 +21,38 @@ def fake_library(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def cuda(fake_library: Path) -> Iterator[FakeCuda]:
-    """One GPU, sm_90, driver for CUDA 13.0. Whatever a test does, the driver is asked nothing that breaks its rules."""
+def cuda(fake_library: Path, request: pytest.FixtureRequest) -> Iterator[FakeCuda]:
+    """One GPU, sm_90, driver for CUDA 13.0. Whatever a test does, it breaks no rule and leaves nothing behind."""
     with FakeCuda(fake_library) as fake:
         yield fake
-        assert fake.breaches == []
+        check_end(fake, request)
 
 
 @pytest.fixture
-def two_gpus(fake_library: Path) -> Iterator[FakeCuda]:
+def two_gpus(fake_library: Path, request: pytest.FixtureRequest) -> Iterator[FakeCuda]:
     with FakeCuda(fake_library, devices="9.0,9.0") as fake:
         yield fake
+        check_end(fake, request)
+
+
+def check_end(fake: FakeCuda, request: pytest.FixtureRequest) -> None:
+    """Nothing was asked of the driver that no caller may ask, and nothing is left (`FakeCuda.may_keep`)."""
+    assert fake.breaches == []
+    if not request.node.stash.get(FAILED, False):  # the frames of a test that failed hold what they held
+        fake.hold_all(False)
+        gc.collect()
         assert fake.breaches == []
+        assert fake.leaks == {}
+
+
+FAILED = pytest.StashKey[bool]()
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
+    outcome = yield
+    if outcome.get_result().failed:  # type: ignore[attr-defined]
+        item.stash[FAILED] = True
 
 
 @pytest.fixture(scope="session")

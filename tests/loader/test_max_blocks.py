@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+import kbuild as kb
 from kbuild.loader import resolve
 from kbuild.loader.errors import LaunchError
 from kbuild.loader.kernel import BundleKernel
@@ -48,7 +49,7 @@ def test_no_cap_is_no_cap_in_a_quick_launch_too(cuda: FakeCuda, monkeypatch: pyt
     kernel = kernel_of()
     for _ in range(3):
         resolve.launch(kernel, 1000, [1.0], max_blocks=0)
-    monkeypatch.setattr(kernel, "_pack", None)
+    monkeypatch.setattr(kernel, "packing", None)
     resolve.launch(kernel, 1000, [1.0], max_blocks=0)
     assert pieces(cuda)[-1] == (1000, 0, 4)
 
@@ -110,3 +111,13 @@ def test_what_is_no_number_of_blocks(cuda: FakeCuda, max_blocks: Any, warm: bool
         for options in ({"dim": 256}, {"grid": 1}):
             with pytest.raises(LaunchError, match="k: max_blocks is a number of blocks, or 0 for no cap, not "):
                 resolve.launch(kernel, inputs=[1.0], max_blocks=max_blocks, **options)
+
+
+def test_a_bound_launch_is_cut_too(cuda: FakeCuda) -> None:
+    kernel = kernel_of(any_block_dim=True, registers=72)  # blocks of 128
+    step = kb.bind(kernel, 700, [1.0], max_blocks=2)
+    step()
+    assert pieces(cuda) == [(256, 0, 2), (512, 256, 2), (700, 512, 2)]
+    step.set_dim(256)
+    step()
+    assert pieces(cuda)[3:] == [(256, 0, 2)]

@@ -241,6 +241,17 @@ def test_the_command_without_a_gpu(bundle_file: Path, tmp_path: Path) -> None:
     assert json.loads(done.stdout)["problem"].startswith("a device is cuda:0, or ARCH[@CUDA] of one that is not here")
 
 
+def test_what_is_no_gpu(cuda: FakeCuda) -> None:
+    bundle: Any = make_bundle(PARAMETERS, any_block_dim=True)
+    kernel = bundle["p.kernels:k"]
+    asks = (bundle.preload, bundle.coverage, lambda d: bundle.require([], d), lambda d: kb.get_grid(kernel, 1, d))
+    for ask in (*asks, lambda d: readiness.properties(kernel, d)):
+        for device in ("cpu", "sim"):
+            with pytest.raises(LaunchError, match="a bundle holds code for GPUs, and none for the device " + device):
+                ask(device)
+    assert kb.get_grid(kernel, 100, "cpu", block_dim=32) == (4, 32)
+
+
 def test_a_gpu_that_is_not_there(cuda: FakeCuda) -> None:
     bundle: Any = mixed()
     for act in (bundle.preload, bundle.coverage, lambda device: bundle.require([], device)):

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import kbuild as kb
 from kbuild.loader import array as arrays
-from kbuild.loader import context, driver, recording, standin
+from kbuild.loader import context, copying, driver, foreign, recording, standin
 from kbuild.loader.errors import DriverError
 from kbuild.loader.identity import encode as identity_of
 
@@ -104,13 +104,13 @@ def test_arrays_hold_what_was_written() -> None:
     assert a.tolist() == [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]
     b = arrays.zeros((2, 3), float)
     assert b.tolist() == [[0.0] * 3] * 2
-    arrays.copy(b, a)
+    copying.copy(b, a)
     assert b.tolist() == a.tolist()
     column = arrays.array(ptr=a.ptr + 4, shape=(2,), strides=(12,), dtype=float, owner=a)
     assert column.tolist() == [2.0, 5.0]
     column.assign([7.0, 8.0])
     assert a.tolist() == [[1.0, 7.0, 3.0], [4.0, 8.0, 6.0]]
-    assert arrays.asarray(a) is a
+    assert foreign.asarray(a) is a
     assert arrays.full(3, kb.vec2(1.0, 2.0)).tolist() == [kb.vec2(1.0, 2.0)] * 3
     context.synchronize()
     with pytest.raises(DriverError, match="address 0x8: cuPointerGetAttribute failed"):

@@ -15,6 +15,12 @@ def fill(out: kb.array(dtype=float), value: float):
 
 
 @kb.kernel
+def add(a: kb.array(dtype=float), amount: float, out: kb.array(dtype=float)):
+    i = kb.tid()
+    out[i] = a[i] + amount
+
+
+@kb.kernel
 def out_of_range(out: kb.array(dtype=float), far: int):
     """Writes far behind the array."""
     out[far] = 1.0

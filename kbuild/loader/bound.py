@@ -1,0 +1,166 @@
+"""A launch made ready: everything is checked and packed once, and launching is one call of the driver.
+
+step = kb.bind(integrate, dim=n, inputs=[pos, vel, gravity, dt])
+for _ in range(1000):
+    step()
+step.set(dt=0.5 * dt)
+"""
+
+from __future__ import annotations
+
+import os
+
+from . import checks, context, driver, kernel, recent, resolve, uses
+from .errors import LaunchError, did_you_mean
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from .kernel import BundleKernel
+
+__all__ = ("BoundLaunch", "bind")
+
+
+def bind(
+    kernel: Any,
+    dim: Any = None,
+    inputs: Any = (),
+    outputs: Any = (),
+    device: Any = None,
+    stream: Any = None,
+    block_dim: int | None = None,
+    grid: Any = None,
+    block: Any = None,
+    max_blocks: int = 0,
+) -> BoundLaunch:
+    """A launch with these arguments, ready to be made many times; arguments as for `kb.launch`. Launches nothing.
+
+    The arguments' memory is kept as long as the bound launch lives. Raises what `kb.launch` raises.
+    """
+    if grid is not None or block is not None:
+        dim = resolve.grid_of(kernel, dim, grid, block, block_dim)
+    args = resolve.joined(kernel, inputs, outputs)
+    target = resolve.compiled(kernel, args)
+    return BoundLaunch(target, dim, args, stream, device, block_dim, max_blocks)
+
+
+class BoundLaunch:
+    """See `bind`. Call it, or `launch()` it; of one, one thread at a time.
+
+    `set` and `set_dim` change it: the next launch has the new arguments.
+    """
+
+    __slots__ = (
+        "_args", "_block_dim", "_config", "_entry", "_function", "_handle", "_invoke", "_loaded", "_log", "_max_blocks",
+        "_owners", "_params", "_slots", "_starts", "_values", "device", "dim", "kernel", "stream",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        target: BundleKernel,
+        dim: Any,
+        args: Any,
+        stream: Any,
+        device: Any,
+        block_dim: int | None,
+        max_blocks: int = 0,
+    ) -> None:
+        packing = target.packing(args)
+        found = target.device_of(packing, device)
+        if found.kind != "cuda":
+            raise LaunchError("%s: a launch on %s cannot be bound: launch it" % (target.name, found))
+        target.bundle.check_sources()
+        self.kernel, self.device = target, found
+        self._block_dim, self._max_blocks = block_dim, max_blocks
+        self._loaded = target.load(found)
+        self._log = recent.log(found.ordinal).append
+        self._args, self._owners, self._values = tuple(args), packing.owners, packing.values
+        self._slots: list[Any] = []
+        self._starts: list[bytes] = []
+        self.dim: Any = None
+        self.set_stream(stream)
+        self.set_dim(dim)
+
+    def __repr__(self) -> str:
+        return "<bound launch of %s, dim=%r, on %s>" % (self.kernel.name, self.dim, self.device)
+
+    @property
+    def args(self) -> tuple[Any, ...]:
+        """The arguments, in the order of the parameters."""
+        return self._args
+
+    def __call__(self) -> None:
+        """Launches."""
+        if self._invoke(self._config, self._function, self._params, None):
+            self._carefully()
+        else:
+            self._log(self._entry)
+
+    launch = __call__
+
+    def _carefully(self) -> None:
+        """Several grids, or the first one again, to find the right context or to say what is wrong."""
+        driver.get()  # refuses in a forked child
+        for slot in self._slots:
+            self.kernel.invoke(self._loaded, slot)
+        self._log(self._entry)
+        if checks.VARIABLE in os.environ and checks.after_launches():
+            checks.wait(self.kernel.name, self.device, self._handle, self.dim, self.kernel.named(self._args))
+
+    def set(self, *pair: Any, **named: Any) -> None:
+        """Changes arguments: `set(dt=0.5, pos=pos)`, or `set("dt", 0.5)`, `set(2, 0.5)`. Raises LaunchError."""
+        if pair:
+            if len(pair) != 2:
+                raise LaunchError("%s: set wants a parameter and its value, or names" % self.kernel.name)
+            named = dict(named, **{self._name_of(pair[0]): pair[1]})
+        args = list(self._args)
+        names = [one for one, _ in self.kernel.parameters]
+        for name, value in named.items():
+            if name not in names:
+                raise LaunchError("%s has no parameter %r%s" % (self.kernel.name, name, did_you_mean(name, names)))
+            args[names.index(name)] = value
+        packing = self.kernel.packing(args)
+        self.kernel.device_of(packing, self.device)
+        uses.note(self._handle, self.stream, packing.owners)
+        self._args, self._owners, self._values = tuple(args), packing.owners, packing.values
+        self._fill()
+
+    def _name_of(self, which: Any) -> str:
+        names = [name for name, _ in self.kernel.parameters]
+        if type(which) is int and 0 <= which < len(names):
+            return names[which]
+        return str(which)
+
+    def set_dim(self, dim: Any) -> None:
+        """Changes the number of threads. Raises LaunchError."""
+        starts = [kernel.prefix(*one) for one in self.kernel.plan(dim, self._block_dim, self._max_blocks, self._loaded)]
+        self._slots = [self._loaded.take() for _ in starts]
+        self.dim, self._starts = dim, starts
+        self._fill()
+
+    def set_stream(self, stream: Any) -> None:
+        """Changes the stream; None: the one that is meant on the device at this moment. Raises LaunchError."""
+        if stream is None and context.scopes:
+            from . import current
+
+            stream = current.stream(self.device.ordinal)
+        self.stream, self._handle = stream, self.kernel.stream_of(stream)
+        uses.note(self._handle, stream, self._owners)
+        self._fill()
+
+    def _fill(self) -> None:
+        """Packs everything into the launch buffers."""
+        for slot, start in zip(self._slots, self._starts):
+            self.kernel.struct.pack_into(slot[0], 0, start, *self._values)
+            kernel.put_stream(slot[0], kernel.STREAM_OFFSET, self._handle)
+        self._entry = (self.kernel.name, self.dim, self.stream)
+        self._config = self._function = self._params = None
+        self._invoke: Any = _not_ready
+        if len(self._slots) == 1 and checks.VARIABLE not in os.environ:
+            _, self._config, self._function, self._params, _ = self._slots[0]
+            self._invoke = driver.get().invoke
+
+
+def _not_ready(*_: Any) -> int:
+    return 1

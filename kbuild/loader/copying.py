@@ -1,0 +1,188 @@
+"""What moves the content of arrays: copies, fills, and the way to and from the host.
+
+Everything runs on the stream that is meant where none is named, and in its order. It also waits for the other streams
+on which the arrays were used by launches that named them, so that what the host reads is what was computed.
+"""
+
+from __future__ import annotations
+
+from . import abi, context, driver, host, interface, recent
+from .interface import View
+from .memory import transfer
+from .values import class_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from .array import array
+
+__all__ = ("clone", "copy", "to_host")
+
+
+def copy(
+    dest: Any, src: Any, dest_offset: int = 0, src_offset: int = 0, count: int | None = None, stream: Any = None
+) -> None:
+    """Copies `src` (an array on any device, or host data) into the array `dest` of the same shape and type.
+
+    With `count`, or an offset, that many elements from there on, of arrays without gaps, in row-major order. On
+    `stream`, or the one that is meant on the GPU that takes part (of two, the destination's). Returns at once where
+    both sides are on GPUs or in pinned memory. Raises TypeError, ValueError, DriverError.
+    """
+    from . import foreign
+
+    dest = foreign.asarray(dest)
+    to = dest._alive()
+    if dest._view.readonly:
+        raise ValueError("the destination is read-only: %r" % dest)
+    if not foreign.is_array(src):
+        encoded, shape, _ = host.encode(src, dest.dtype)
+        if count is not None or dest_offset or src_offset:
+            src = foreign.over_buffer(encoded, shape, dest._type.element)
+        else:
+            _check_same(dest, shape, dest._type.element)
+            upload(dest, encoded, stream)
+            return
+    source = foreign.asarray(src, dest.dtype)
+    if count is None and not dest_offset and not src_offset:
+        _check_same(dest, source.shape, source._type.element)
+        _move(dest, to, source, source._alive(), stream)
+        return
+    count = min(dest.size - dest_offset, source.size - src_offset) if count is None else count
+    _check_same(dest, dest.shape, source._type.element)
+    _move(dest, _part(dest, dest_offset, count), source, _part(source, src_offset, count), stream)
+
+
+def _check_same(dest: array, shape: tuple[int, ...], element: abi.Type) -> None:
+    if dest.shape != shape or dest._type.element != element:
+        message = "cannot copy %s of shape %r into %s of shape %r"
+        raise ValueError(message % (element, shape, dest._type.element, dest.shape))
+
+
+def _part(whole: array, offset: int, count: int) -> View:
+    """`count` elements from `offset` on."""
+    if not whole.is_contiguous:
+        raise ValueError("a part of an array by offset and count needs one without gaps; got %r" % whole)
+    if offset < 0 or count < 0 or offset + count > whole.size:
+        raise ValueError("elements %d to %d are not all in %r" % (offset, offset + count, whole))
+    element = whole._type.element
+    return View(whole._alive().ptr + offset * element.size, (count,), (element.size,), element)
+
+
+def _move(dest: array, to: View, source: array, view: View, stream: Any) -> None:
+    gpu = dest.device if dest.device.kind == "cuda" else source.device
+    handle = stream_on(gpu, stream)
+    _prepare(dest, gpu, handle, stream)
+    _prepare(source, gpu, handle, stream)
+    sides = transfer.Side(dest.device, to, dest.pinned), transfer.Side(source.device, view, source.pinned)
+    is_peer = dest.device.kind == source.device.kind == "cuda" and dest.device is not source.device
+    other = stream_on(source.device, None) if is_peer else 0
+    if is_peer:
+        context.wait_for_stream(source.device, other, handle, dest.device)
+    transfer.copy(sides[0], sides[1], handle)
+    if is_peer:  # what is put on the source's stream next may overwrite it
+        context.wait_for_stream(dest.device, handle, other, source.device)
+    elif gpu.kind == "cuda" and dest.device.kind != "cuda" and not dest.pinned:
+        _wait(gpu, handle)
+
+
+def stream_on(place: Any, stream: Any) -> int:
+    """The handle of a stream, or of the one that is meant on a device. Raises TypeError."""
+    from . import current
+
+    if stream is not None:
+        return context.stream_handle(stream)
+    return current.handle(place)
+
+
+def _prepare(one: array, gpu: Any, handle: int, stream: Any) -> None:
+    """Lets a stream wait for the others that use an array's memory, and the memory remember the stream."""
+    memory = one._owner
+    users = getattr(memory, "users", None)
+    if users is None or gpu.kind != "cuda":
+        return
+    from .memory.allocation import is_capturing
+
+    others = [user for user in list(users) if user != handle]
+    if memory.handle and memory.handle != handle:
+        others.append(memory.handle)
+    if others and memory.device.kind == "cuda" and not is_capturing(handle):
+        for other in others:
+            context.wait_for_stream(memory.device, other, handle, gpu)
+    if memory.device is gpu:
+        memory.used_on(handle, stream)
+
+
+def _wait(gpu: Any, handle: int) -> None:
+    with gpu.current():
+        driver.get().call("cuStreamSynchronize", handle, about=str(gpu))
+    recent.passed(gpu.ordinal, handle)
+
+
+def upload(dest: array, data: Any, stream: Any = None) -> None:
+    """Copies contiguous host bytes (any buffer) into an array."""
+    handle = stream_on(dest.device, stream)
+    _prepare(dest, dest.device, handle, stream)
+    side, keep = transfer.of_buffer(data, dest._alive())
+    transfer.copy(transfer.Side(dest.device, dest._view), side, handle)
+    del keep
+
+
+def download(source: array) -> bytearray:
+    """An array's bytes, contiguous in row-major order."""
+    view = source._alive()
+    data = bytearray(transfer.packed_size(view))
+    if not data:
+        return data
+    handle = stream_on(source.device, None)
+    _prepare(source, source.device, handle, None)
+    side, keep = transfer.of_buffer(data, view)
+    transfer.copy(side, transfer.Side(source.device, view), handle)
+    if source.device.kind == "cuda":
+        _wait(source.device, handle)
+    del keep
+    return data
+
+
+def clone(src: Any, device: Any = None, memory: str | None = None, stream: Any = None) -> array:
+    """A copy of an array, on its own device unless another is named, without gaps."""
+    from . import array as arrays
+    from . import foreign
+
+    source = foreign.asarray(src)
+    made = arrays.empty_like(source, device, memory)
+    copy(made, source, stream=stream)
+    return made
+
+
+def fill(dest: array, value: Any) -> None:
+    """Writes a value into every element. Raises TypeError, ValueError."""
+    element = dest._type.element
+    if isinstance(element, (abi.Vector, abi.Matrix)) and not hasattr(value, "__len__"):
+        kind: Any = class_of(element)
+        value = element.size and kind(value) if not isinstance(kind, abi.Type) else value
+    fill_bytes(dest, bytes(host.encode([value], dest._type.element)[0]))
+
+
+def fill_bytes(dest: array, pattern: bytes) -> None:
+    """Writes an element's bytes into every element."""
+    view = dest._alive()
+    if view.readonly:
+        raise ValueError("the array is read-only: %r" % dest)
+    if 0 in view.shape:
+        return
+    handle = stream_on(dest.device, None)
+    _prepare(dest, dest.device, handle, None)
+    transfer.fill(dest.device, view, pattern, handle)
+
+
+def to_host(data: Any) -> Any:
+    """Nested lists of an array of this or another library."""
+    from . import foreign
+
+    return foreign.asarray(data).tolist()
+
+
+def packed_like(view: View) -> View:
+    """The same elements side by side, without an address."""
+    return View(0, view.shape, interface.contiguous_strides(view.shape, view.element.size), view.element)

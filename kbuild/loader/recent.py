@@ -1,0 +1,70 @@
+"""The launches of late: what an error that shows itself later may come from.
+
+A kernel runs after its launch has returned, so what goes wrong in it shows at a later call. Each launch leaves
+(kernel, dim, stream) here, and a synchronisation that succeeds takes away what it has waited for.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Tuple
+
+    Launch = Tuple[str, Any, Any]
+
+KEPT = 64  # launches of a GPU
+_SHOWN = 8
+
+_logs: dict[int, deque[Launch]] = {}  # by the GPU's ordinal
+
+
+def log(ordinal: int) -> deque[Launch]:
+    """The launches on a GPU that are not known to have gone well, oldest first."""
+    known = _logs.get(ordinal)
+    return _logs.setdefault(ordinal, deque(maxlen=KEPT)) if known is None else known
+
+
+def passed(ordinal: int, handle: int | None = None) -> None:
+    """Everything on a GPU, or on one of its streams, has been waited for and went well."""
+    known = _logs.get(ordinal)
+    if not known:
+        return
+    if handle is None:
+        known.clear()
+        return
+    left = [launch for launch in list(known) if _handle(launch[2]) != handle]
+    known.clear()
+    known.extend(left)
+
+
+def _handle(stream: Any) -> int:
+    from . import context
+
+    return context.stream_handle(stream)
+
+
+def story(lost: str | None) -> str:
+    """What a message about a lost context adds: by what it was lost, or which launches it may have been."""
+    if lost is not None:
+        first = lost.partition("\n")[0]
+        return "\n  the GPU's context was lost earlier in this process: %s" % first
+    lines = []
+    for ordinal, known in sorted(_logs.items()):
+        launches = list(known)[::-1]
+        if launches:
+            lines.append(
+                "\n  launches on cuda:%d since the last synchronisation that went well, newest first:" % ordinal
+            )
+            lines += ["\n    %s, dim=%r%s" % (name, dim, _on(stream)) for name, dim, stream in launches[:_SHOWN]]
+            if len(launches) > _SHOWN:
+                more = "%d more" % (len(launches) - _SHOWN) if len(launches) < KEPT else "more"
+                lines.append("\n    … and %s" % more)
+    if lines:
+        lines.append("\n  help: KBUILD_CHECK=launch waits after each launch, and names the one that fails")
+    return "".join(lines)
+
+
+def _on(stream: Any) -> str:
+    return "" if stream is None else ", stream=%r" % (stream,)
