@@ -35,7 +35,10 @@ from kbuild.loader.memory.pools import set_pool_limit as set_pool_limit
 from kbuild.loader.memory.pools import trim_memory as trim_memory
 from kbuild.loader.peers import can_access as can_access
 from kbuild.loader.peers import set_peer_access as set_peer_access
+from kbuild.loader.events import on_event as on_event
 from kbuild.loader.providers import enable_jit as enable_jit
+from kbuild.loader.readiness import get_grid as get_grid
+from kbuild.loader.readiness import preload as preload
 from kbuild.loader.resolve import launch as launch
 from kbuild.loader.streams import Event as Event
 from kbuild.loader.streams import Stream as Stream
@@ -91,6 +94,7 @@ class Kernel(Function[..., None]):
         stream: Any = None,
         device: Any = None,
         block_dim: int | None = None,
+        max_blocks: int = 0,
     ) -> None:
         """Launches over `dim` threads; `args` in the order of the parameters. See `kb.launch`."""
 

@@ -38,7 +38,7 @@ _HOMES = {
     """,
     "indexed": "indexedarray indexedarray1d indexedarray2d indexedarray3d indexedarray4d",
     "installing": "install",
-    "launching": "Launch get_suggested_block_size launch launch_tiled",
+    "launching": "Launch get_cuda_kernel_properties get_suggested_block_size launch launch_tiled",
     "memory": """
         ScopedMempool ScopedMempoolAccess get_mempool_release_threshold get_mempool_used_mem_current
         get_mempool_used_mem_high is_mempool_access_enabled is_mempool_access_supported is_mempool_enabled

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kbuild.loader import bound, context, current, recording, resolve
+from kbuild.loader.errors import LaunchError
 
 from .absent import refusal
 from .devices import default, get_device
@@ -32,16 +33,19 @@ def launch(
 ) -> Any:
     """Launches a kernel over `dim` threads; with `record_cmd` the result is a `wp.Launch`, and nothing runs.
 
-    The device is that of the arrays where none is named. `record_tape` means nothing here.
+    The device is that of the arrays where none is named. `record_tape` means nothing here; no `max_blocks` is one below
+    1, too.
     """
     _without_adjoints("launch", adjoint, adj_inputs, adj_outputs, options)
     if device is None and stream is not None:
         device = getattr(stream, "device", None)
     if device is None and not _names_device(inputs) and not _names_device(outputs):
         device = default(None)
+    most = max(0, max_blocks or 0)
     if record_cmd:
-        return Launch(bound.bind(kernel, dim, inputs, outputs, device, stream, block_dim), stream)
-    resolve.launch(kernel, dim, inputs, outputs, device, stream, block_dim)
+        made = bound.bind(kernel, dim, inputs, outputs, device, stream, block_dim, max_blocks=most)
+        return Launch(made, stream)
+    resolve.launch(kernel, dim, inputs, outputs, device, stream, block_dim, max_blocks=most)
     return None
 
 
@@ -64,13 +68,34 @@ def launch_tiled(kernel: Any, dim: Any, inputs: Any = (), *arguments: Any, **opt
 
 
 def get_suggested_block_size(kernel: Any, device: Any = None) -> tuple[int, int]:
-    """(threads of a block, least number of blocks) that fill a GPU with a kernel; (1, 1) on the host."""
+    """(threads of a block, least number of blocks) that fill a GPU with this kernel: the largest block that does.
+
+    (1, 1) for "cpu". Loads the kernel. Raises LaunchError for a generic kernel, of which an overload is wanted.
+    """
+    from kbuild.loader import occupancy, readiness  # few programs ask
+
     place = get_device(device)
     if place.kind != "cuda":
         return 1, 1
     if recording.is_on():
         return _SUGGESTED, max(1, place.sm_count)  # its code is not there to be asked
-    raise refusal("get_suggested_block_size(…)", "occupancy")
+    compiled = readiness.one_kernel(kernel)
+    registers, shared, _ = readiness.properties(compiled, place)
+    if place.number not in occupancy.LIMITS:
+        raise LaunchError("%s: kbuild does not know yet how many blocks %s holds" % (compiled.name, place.target))
+    threads, blocks = occupancy.largest_block(place.number, registers, shared)
+    return threads, blocks * place.sm_count
+
+
+def get_cuda_kernel_properties(kernel: Any, device: Any = None, block_dim: int | None = None) -> dict[str, int]:
+    """`register_count` of a thread and `local_memory_size` of a thread, in bytes. Loads the kernel.
+
+    `block_dim` changes nothing: kbuild's code is the same for all blocks. Raises LaunchError for a generic kernel.
+    """
+    from kbuild.loader import readiness
+
+    registers, _, local = readiness.properties(readiness.one_kernel(kernel), context.gpu(get_device(device)))
+    return {"register_count": registers, "local_memory_size": local}
 
 
 class Launch:

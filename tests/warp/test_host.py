@@ -105,10 +105,12 @@ def test_devices() -> None:
 
 def test_launches(monkeypatch: pytest.MonkeyPatch) -> None:
     given = []
-    monkeypatch.setattr(resolve, "launch", lambda *arguments: given.append(arguments))
+    monkeypatch.setattr(resolve, "launch", lambda *arguments, max_blocks: given.append((*arguments, max_blocks)))
     wp.launch("kernel", dim=4, inputs=[1], outputs=[2], device="cuda:1", record_tape=False, max_blocks=8, block_dim=64)
     wp.launch("kernel", 4, [1])
-    assert given == [("kernel", 4, [1], [2], "cuda:1", None, 64), ("kernel", 4, [1], (), None, None, None)]
+    wp.launch("kernel", 4, [1], max_blocks=-1)
+    unbounded = ("kernel", 4, [1], (), None, None, None, 0)
+    assert given == [("kernel", 4, [1], [2], "cuda:1", None, 64, 8), unbounded, unbounded]
     for wrong in ({"adj_inputs": [1]}, {"adjoint": True}, {"adj_outputs": [1]}):
         with pytest.raises(NotInKbuild, match=r"wp\.launch\(adj\w+=…\) \(gradients\) is not in kbuild"):
             wp.launch("kernel", 4, [1], **wrong)  # type: ignore[arg-type]
@@ -116,7 +118,7 @@ def test_launches(monkeypatch: pytest.MonkeyPatch) -> None:
         wp.launch("kernel", 4, [1], dims=3)
     with pytest.raises(NotInKbuild, match=r"wp\.launch_tiled\(kernel\) \(tiles\) is not in kbuild"):
         wp.launch_tiled("kernel", 4, [1], block_dim=64)
-    assert len(given) == 2
+    assert len(given) == 3
 
 
 def test_timers(capsys: pytest.CaptureFixture[str]) -> None:
