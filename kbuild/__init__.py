@@ -22,19 +22,19 @@ _HOMES = {
         array array1d array2d array3d array4d empty empty_like full full_like ones ones_like zeros zeros_like
     """,
     "loader.bound": "BoundLaunch bind",
-    "loader.context": "Device get_devices synchronize",
+    "loader.context": "Device HostDevice get_devices synchronize",
     "loader.copying": "clone copy to_host",
     "loader.current": "ScopedDevice ScopedStream get_device get_stream set_device set_stream",
     "loader.errors": "BundleError DriverError LaunchError StaleBundle",
     "loader.events": "on_event",
     "loader.foreign": "asarray",
     "loader.indexed": "indexedarray indexedarray1d indexedarray2d indexedarray3d indexedarray4d",
-    "loader.memory.books": "memory_report",
+    "loader.memory.books": "MemoryReport memory_report",
     "loader.memory.pools": "set_pool_limit trim_memory",
     "loader.providers": "enable_jit",
     "loader.readiness": "get_grid preload",
     "loader.resolve": "launch",
-    "loader.streams": "Event Stream elapsed_time",
+    "loader.streams": "Event Stream elapsed_time stream_priorities",
     "loader.types": "Function Kernel func kernel overload struct",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
