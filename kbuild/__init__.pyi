@@ -29,13 +29,13 @@ from kbuild.loader.errors import BundleError as BundleError
 from kbuild.loader.errors import DriverError as DriverError
 from kbuild.loader.errors import LaunchError as LaunchError
 from kbuild.loader.errors import StaleBundle as StaleBundle
+from kbuild.loader.events import on_event as on_event
 from kbuild.loader.memory.books import MemoryReport as MemoryReport
 from kbuild.loader.memory.books import memory_report as memory_report
 from kbuild.loader.memory.pools import set_pool_limit as set_pool_limit
 from kbuild.loader.memory.pools import trim_memory as trim_memory
 from kbuild.loader.peers import can_access as can_access
 from kbuild.loader.peers import set_peer_access as set_peer_access
-from kbuild.loader.events import on_event as on_event
 from kbuild.loader.providers import enable_jit as enable_jit
 from kbuild.loader.readiness import get_grid as get_grid
 from kbuild.loader.readiness import preload as preload

@@ -21,7 +21,7 @@ from kbuild.loader import bundle as bundles
 from kbuild.loader import context, copying, driver, foreign, format, indexed, readiness, resolve
 from kbuild.loader.types import int32, struct
 from kbuild.loader.values import vec3
-from kbuild.warp import host
+from kbuild.warp import launching
 from tests.helpers.fake_cuda import bundle_bytes, code, cubin_row, kernel_rows, make_bundle, make_manifest
 
 if TYPE_CHECKING:
@@ -435,7 +435,7 @@ def properties_of_a_kernel(cuda: FakeCuda) -> Act:
 @scene
 def suggested_block_size(cuda: FakeCuda) -> Act:
     kernel = make_bundle(PARAMETERS)["p.kernels:k"]
-    return lambda: host.get_suggested_block_size(kernel)
+    return lambda: launching.get_suggested_block_size(kernel)
 
 
 def _package_kernel() -> Any:
