@@ -134,13 +134,15 @@ class Run:
         work = next((c for c in (call, *after) if not c.startswith("cuCtx")), None)
         if call in ("cuMemAllocFromPoolAsync", "cuMemAlloc_v2") and code == 2:
             return True  # tried again, when what waits and what the pool keeps has gone back
-        if work in ("cuMemFree_v2", "cuMemFreeAsync"):
+        if work in ("cuMemFree_v2", "cuMemFreeAsync", "cuStreamDestroy_v2", "cuGraphExecDestroy", "cuGraphDestroy"):
             return True  # nobody could be told: what comes before the free is tried again, a refused free is final
         if call == "cuCtxSetCurrent" and before[-1:] != ["cuCtxGetCurrent"]:
             return True  # the program's context is put back at a second try
         if call == "cuLaunchKernelEx":  # the thorough launch tries again after the quick one, and in the right context
             is_quick = self.warm and self.name in QUICK and before[-2:] != ["cuCtxGetCurrent", "cuCtxSetCurrent"]
             return code in WRONG_CONTEXT or is_quick
+        if call == "cuGraphLaunch" and before[-2:] != ["cuCtxGetCurrent", "cuCtxSetCurrent"]:
+            return code in WRONG_CONTEXT
         # Other code may do, and in one scene there is some.
         return call == "cuModuleLoadData" and code in NO_BINARY and self.name == "launch of the second best code"
 

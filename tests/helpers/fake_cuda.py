@@ -78,9 +78,9 @@ class FakeCuda:
 
     def forget(self) -> None:
         """A new beginning: the loader has not opened the driver yet, whose books are empty."""
-        driver._driver, context._devices = None, None
-        for kept in (pools._pools, allocation._waiting, recent._logs, uses.captures):
+        for kept in (recent._logs, uses.captures, pools._pools, allocation._waiting):
             kept.clear()  # type: ignore[attr-defined]
+        driver._driver, context._devices = None, None
         self.library.fake_reset()
         self.set_current(0)
 
