@@ -132,6 +132,11 @@ class array:
         return interface.is_contiguous(self._view)
 
     @property
+    def readonly(self) -> bool:
+        """Whether the memory's owner has lent it for reading only."""
+        return self._view.readonly
+
+    @property
     def pinned(self) -> bool:
         """Whether this is memory of the host that GPUs copy from and to while the host goes on."""
         return getattr(self._owner, "place", "") == "pinned"
@@ -287,6 +292,10 @@ class array:
 
     def _make(self, type: abi.Type, items: Any) -> Any:
         """A vector, matrix, struct or array of the host from an element's parts."""
+        if isinstance(type, abi.IndexedArray):
+            from .indexed import _from_descriptor as indexed_from_descriptor
+
+            return indexed_from_descriptor(type, items, self.device)
         if isinstance(type, abi.Array):
             return _from_descriptor(type, items, self.device)
         if isinstance(type, abi.Struct):

@@ -25,7 +25,7 @@ NO_SEQUENCES = (str, bytes, bytearray, memoryview, dict, set, frozenset)
 
 def is_sequence(value: Any) -> bool:
     """Whether a value can be a list of arguments; an array is one argument, whatever it holds."""
-    if isinstance(value, NO_SEQUENCES) or hasattr(value, "_kb_array_"):
+    if isinstance(value, NO_SEQUENCES) or hasattr(value.__class__, "_kb_array_"):
         return False
     return hasattr(value, "__len__") and hasattr(value, "__iter__")
 
@@ -64,7 +64,7 @@ def fields_format(fields: list[tuple[abi.Type, int]], start: int, size: int) -> 
 def signature(type: abi.Type) -> str:
     """The spelling with the layout of every struct in it: equal for two types that mean the same bytes."""
     if isinstance(type, abi.Array):
-        return "array%d[%s]" % (type.ndim, signature(type.element))
+        return "%s[%s]" % (type.spelling.partition("[")[0], signature(type.element))
     if isinstance(type, abi.Struct):
         fields = ["%s@%d:%s" % (f.name, f.offset, signature(f.type)) for f in type.fields]
         return "%s{%s}" % (type.spelling, ",".join(fields))
@@ -144,15 +144,17 @@ class Packing:
         if own is not None and own == type:
             if not value.is_alive:
                 raise Refused(path, "the array has been freed")
+            if isinstance(type, abi.IndexedArray) and value._gap is not None:
+                raise Refused(path, value._gap)
             if signature(own) != signature(type):
                 raise Refused(path, "the struct is laid out differently in the bundle: rebuild it")
             self.places.append((path, value.device))
             self.owners.append(value._owner)
             self.values.append(value._descriptor)
             return
-        described = _interface_of(value, path)
+        described = None if isinstance(type, abi.IndexedArray) else _interface_of(value, path)
         if described is None:
-            raise Refused(path, "wanted %s, got %s%s" % (type, describe(value), _host_hint(value)))
+            raise Refused(path, "wanted %s, got %s%s" % (type, describe(value), _hint(type, own, value)))
         try:
             view = interface.read(described, type.element, type.ndim)
             self.values.append(view.descriptor())
@@ -176,8 +178,8 @@ def _interface_of(value: Any, path: str) -> Any:
 
 
 def _items(type: abi.Type, value: Any, count: int, path: str) -> Any:
-    is_sequence = hasattr(value, "__len__") and hasattr(value, "__getitem__") and not hasattr(value, "_kb_array_")
-    if isinstance(value, NO_SEQUENCES) or not is_sequence:
+    is_no_list = isinstance(value, NO_SEQUENCES) or hasattr(value.__class__, "_kb_array_")
+    if is_no_list or not hasattr(value, "__len__") or not hasattr(value, "__getitem__"):
         raise Refused(path, "wanted %s, got %s" % (type, describe(value)))
     if len(value) != count:
         raise Refused(path, "wanted %s, got %d values: %s" % (type, len(value), describe(value)))
@@ -192,7 +194,11 @@ def _check_names(type: abi.Struct, value: dict[str, object], path: str) -> None:
         raise Refused(path, "wanted %s with the fields %s; got a dict %s" % (type.name, ", ".join(names), said))
 
 
-def _host_hint(value: object) -> str:
+def _hint(type: abi.Array, own: abi.Type | None, value: object) -> str:
+    if isinstance(type, abi.IndexedArray) and not isinstance(own, abi.IndexedArray):
+        return ": make it one with kb.indexedarray(data, indices)"
+    if isinstance(own, abi.IndexedArray) and not isinstance(type, abi.IndexedArray):
+        return ": pass its contiguous(), or annotate the parameter with kb.indexedarray"
     if hasattr(value, "__array_interface__") or isinstance(value, (list, bytes, bytearray, memoryview)):
         return " in host memory: copy it to the GPU with kb.array(…) first"
     return ""

@@ -99,7 +99,9 @@ def _check_writable(name: str, outputs: Any) -> None:
     for i, value in enumerate(outputs):
         try:
             is_read_only = (
-                value._view.readonly if hasattr(value, "_kb_array_") else value.__cuda_array_interface__["data"][1]
+                getattr(value, "readonly", False)
+                if hasattr(value, "_kb_array_")
+                else value.__cuda_array_interface__["data"][1]
             )
         except MemoryError:
             raise

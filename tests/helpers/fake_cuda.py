@@ -72,17 +72,22 @@ class FakeCuda:
     ) -> None:
         driver.LIBRARIES = self._known
         types.declared = self._declared
-        driver._driver, context._devices = None, None
+        self._forget_here()
         self.library.fake_delay(0)
         del os.environ["FAKE_DEVICES"], os.environ["FAKE_DRIVER"]
 
     def forget(self) -> None:
         """A new beginning: the loader has not opened the driver yet, whose books are empty."""
-        for kept in (recent._logs, uses.captures, pools._pools, allocation._waiting):
-            kept.clear()  # type: ignore[attr-defined]
-        driver._driver, context._devices = None, None
+        self._forget_here()
         self.library.fake_reset()
         self.set_current(0)
+
+    @staticmethod
+    def _forget_here() -> None:
+        """What the loader remembers of a driver."""
+        for kept in (recent._logs, uses.captures, pools._pools, allocation._waiting):  # may hold streams: these first
+            kept.clear()  # type: ignore[attr-defined]
+        driver._driver, context._devices = None, None
 
     def set_current(self, context: int) -> None:
         """The context that is current in this thread, as if the program had made it so; 0 for none."""
