@@ -202,7 +202,7 @@ def _fill(place: context.Device, on: Stream, graph: int, call: Any, loop: tuple[
             driver.get().call("cuStreamEndCapture", inner.handle, made, about="a body inside the capture on %r" % on)
     except BaseException as error:
         for one in captured:
-            one.broken = error  # half a body would run, should the program go on
+            one.broken = repr(error)  # half a body would run, should the program go on
         _abandon(place, inner, made)
         raise
 

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ("Graph", "capture")
 
+_SHOWN = 4  # names of a graph's kernels
 THREAD_LOCAL = 1  # CUstreamCaptureMode
 ACTIVE = 1  # CUstreamCaptureStatus
 _VERBOSE = 1  # CUgraphDebugDot_flags
@@ -61,7 +62,18 @@ class State:
 class Graph:
     """Captured work. `launch()`, or a call, does it again; of one graph the runs follow one another."""
 
-    __slots__ = ("__weakref__", "_calls", "_exec", "_graph", "_is_single", "_kept", "_noted", "_streams", "device")
+    __slots__ = (
+        "__weakref__",
+        "_calls",
+        "_exec",
+        "_graph",
+        "_is_single",
+        "_kept",
+        "_noted",
+        "_streams",
+        "device",
+        "title",
+    )
 
     device: context.Device
 
@@ -72,6 +84,7 @@ class Graph:
         self._calls: dict[int, tuple[BoundLaunch, list[list[int]], list[Any]]] = {}
         self._streams: dict[int, Any] = {}  # on which it has been launched, by handle
         self._noted: set[int] = set()  # of these, where the present memory is known to be used
+        self.title = "a graph"  # for messages about what has been launched
         self._is_single = len(context.devices()) == 1
 
     def __repr__(self) -> str:
@@ -99,7 +112,7 @@ class Graph:
                 status = cuda.ask("cuGraphLaunch", self._ready(), handle)
         if status:
             raise cuda.error("cuGraphLaunch", status, repr(self))
-        recent.log(self.device.ordinal).append(("a graph", None, stream))
+        recent.log(self.device.ordinal).append((self.title, None, stream))
 
     __call__ = launch
 
@@ -201,10 +214,12 @@ class capture:
         self._given = None if stream is None else stream_of(stream, device)
         self.graph: Graph | None = None
         self.stream: Stream | None = None
-        self.broken: BaseException | None = None  # what has left a part of the graph unfinished
+        self.broken = ""  # what has left a part of the graph unfinished
         self._scope: Any = None
         self._thread = 0
         self._ids: set[int] = set()  # the driver's names of this capture, and of those of bodies inside it
+        self._handles: set[int] = set()  # of the streams of all these
+        self._before: list[Any] = []  # launches that were known before
 
     def __enter__(self) -> Graph:
         return self.begin()
@@ -224,8 +239,9 @@ class capture:
         graph = Graph(self.device)
         scope = current.ScopedStream(stream, sync_enter=False)
         uses.begin()
-        self.graph, self.stream, self._scope, self.broken = graph, stream, scope, None
-        self._thread = get_ident()
+        self.graph, self.stream, self._scope, self.broken = graph, stream, scope, ""
+        self._thread, self._handles = get_ident(), {stream.handle}
+        self._before = list(recent.log(self.device.ordinal))
         try:
             with self.device.current():
                 driver.get().call("cuStreamBeginCapture_v2", stream.handle, THREAD_LOCAL, about=repr(stream))
@@ -247,8 +263,8 @@ class capture:
         try:
             self._leave()
             self._end_on_stream(graph)
-            if self.broken is not None:
-                raise LaunchError("kb.capture: a body inside has failed: %s" % self.broken) from self.broken
+            if self.broken:
+                raise LaunchError("kb.capture: a body inside has failed: %s" % self.broken)
             graph._instantiate()
         except BaseException:
             self.drop()
@@ -292,6 +308,7 @@ class capture:
     def include(self, handle: int) -> None:
         """What is captured on a stream from now on, on its own, is a part of this graph."""
         self._ids.add(State(self.device, handle).id)
+        self._handles.add(handle)
 
     def is_here(self, place: Any) -> bool:
         """Whether this is a capture of the present thread, on a device."""
@@ -326,6 +343,10 @@ class capture:
         if self in uses.captures:
             uses.captures.remove(self)
             self._scope.__exit__()
+            names = recent.captured(self.device.ordinal, self._handles, self._before)
+            if self.graph is not None and names:
+                self.graph.title = "a graph of %s" % ", ".join(names[:_SHOWN]) + (", …" if names[_SHOWN:] else "")
+            self._before = []
 
     def _end_on_stream(self, graph: Graph) -> None:
         assert self.stream is not None
@@ -333,11 +354,14 @@ class capture:
         with self.device.current():
             status = cuda.ask("cuStreamEndCapture", self.stream.handle, graph._graph)
         if status:
-            error = cuda.error("cuStreamEndCapture", status, "kb.capture on %r" % self.stream)
-            if status == driver.INVALIDATED and "spoiled by:" not in str(error):
-                text = "%s\n  it was spoiled by a call that kbuild has not made, or whose error was passed over" % error
-                error = DriverError(text, error.call, error.code, error.name)
-            raise error
+            raise _explained(cuda.error("cuStreamEndCapture", status, "kb.capture on %r" % self.stream))
+
+
+def _explained(error: DriverError) -> DriverError:
+    if error.code != driver.INVALIDATED or "spoiled by:" in str(error):
+        return error
+    text = "%s\n  it was spoiled by a call that kbuild has not made, or whose error was passed over" % error
+    return DriverError(text, error.call, error.code, error.name)
 
 
 def captured_here(place: Any) -> int:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 OLDEST = [12, 4]  # of the toolchain: an older one does not know the driver's function
+NEWEST = (12, 9)  # whose code drivers of 12.4 and newer take; on a Jetson not newer than the driver
 
 _tell_graph = kb.Builtin("atomic_graph_condition")
 
@@ -44,8 +45,8 @@ class Setter:
             row = rows[order[0]]
             raise LaunchError(
                 "kb.capture_while and kb.capture_if in a graph: %s has code for %s that CUDA %s compiled, which knows "
-                'no such graphs\n  help: build it with 12.4 or newer: [tool.kbuild] targets = ["%s@12.9"]'
-                % (bundle, row["target"], row["toolchain"], row["arch"])
+                'no such graphs\n  help: build it with 12.4 or newer: [tool.kbuild] targets = ["%s@%d.%d"]'
+                % (bundle, row["target"], row["toolchain"], row["arch"], *min(device.driver, NEWEST))
             )
 
     @staticmethod

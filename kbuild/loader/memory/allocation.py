@@ -18,7 +18,7 @@ from . import books, pools
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from typing import Any
 
 _OUT_OF_MEMORY = 2
@@ -90,8 +90,12 @@ class Memory:
             _waiting.setdefault(self.device.ordinal, []).append(made)
             made.watch(others)
         else:
-            ptr, self._address.value = self._address.value, 0
-            give_back(self.free_call, ptr, self.handle)
+            give_back(self.free_call, self._taken, self.handle)
+
+    def _taken(self) -> int:
+        """The address, which is nobody's from then on."""
+        ptr, self._address.value = self._address.value, 0
+        return ptr
 
     def _others(self) -> list[int]:
         """The streams whose work has to be done before the memory goes."""
@@ -298,12 +302,16 @@ def _refused(error: DriverError, device: context.Device) -> DriverError:
     return DriverError("\n".join([*lines, cure]), error.call, error.code, error.name)
 
 
-def give_back(call: str, ptr: int, handle: int) -> None:
-    """Frees memory in the way that it asks for."""
+def give_back(call: str, take: Callable[[], int], handle: int) -> None:
+    """Frees memory in the way that it asks for; `take` gives the address at the last moment, 0 where it is gone."""
     if call == "cuMemFreeAsync":
-        driver.get().call(call, ptr, handle)
-    else:
-        with Relaxed():
+        ptr = take()
+        if ptr:
+            driver.get().call(call, ptr, handle)
+        return
+    with Relaxed():
+        ptr = take()
+        if ptr:
             driver.get().call(call, ptr)
 
 
@@ -350,9 +358,11 @@ class _Waiting:
             handle, event.value = event.value, 0
             if handle:
                 driver.get().ask("cuEventDestroy_v2", handle)
+        give_back(self.call, self._taken, self.handle)
+
+    def _taken(self) -> int:
         ptr, self.ptr = self.ptr, 0
-        if ptr:
-            give_back(self.call, ptr, self.handle)
+        return ptr
 
 
 _waiting: dict[int, list[_Waiting]] = {}  # by the GPU's ordinal
