@@ -56,6 +56,7 @@ def test_preload(two_gpus: FakeCuda) -> None:
     assert [c for c in two_gpus.calls if c.startswith(("cuModule", "cuFunc"))] == [
         "cuModuleLoadData",
         "cuModuleGetFunction",
+        "cuFuncGetAttribute",
         "cuFuncLoad",
     ]
     before = len(two_gpus.calls)
@@ -66,6 +67,7 @@ def test_preload(two_gpus: FakeCuda) -> None:
         "cuDevicePrimaryCtxRetain",
         "cuModuleLoadData",
         "cuModuleGetFunction",
+        "cuFuncGetAttribute",
         "cuLaunchKernelEx",
         "cuLaunchKernelEx",  # the context of the other GPU was current
     ]
