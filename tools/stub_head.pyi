@@ -156,6 +156,9 @@ class array(Generic[_T]):
 
     ptr: int
     shape: tuple[int, ...]
+    requires_grad: bool
+    retain_grad: bool
+    grad: None
     strides: tuple[int, ...]
     dtype: Any
     device: Device | HostDevice

@@ -56,6 +56,9 @@ class array:
     _kb_array_ = True
     _ndim: int | None = None
 
+    requires_grad = retain_grad = False  # as programs written for Warp ask; gradients are not kept
+    grad = None
+
     _descriptor: bytes
     _key: str
     _owner: Any
@@ -103,6 +106,8 @@ class array:
 
     def __setattr__(self, name: str, value: object) -> None:
         if hasattr(array, name):
+            if value is getattr(array, name):
+                return
             raise AttributeError("an array's %s cannot change: make another array over its memory" % name)
         object.__setattr__(self, name, value)  # a note of the program's own, which is nothing to us
 

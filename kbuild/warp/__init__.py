@@ -27,7 +27,7 @@ _HOMES = {
     """,
     "declarations": "constant func func_grad func_native func_replay kernel overload struct",
     "devices": """
-        ScopedDevice ScopedPeerAccess can_access get_cuda_device get_cuda_device_count get_cuda_driver_version
+        Device ScopedDevice ScopedPeerAccess can_access get_cuda_device get_cuda_device_count get_cuda_driver_version
         get_cuda_supported_archs get_cuda_toolkit_version get_device get_devices get_preferred_device is_cpu_available
         is_cubql_available is_cuda_available is_device_available is_peer_access_enabled is_peer_access_supported
         map_cuda_device set_device set_peer_access_enabled synchronize synchronize_device unmap_cuda_device
@@ -54,7 +54,6 @@ _HOMES = {
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
 _LOADER = {
-    "Device": "context",
     "Function": "types",
     "Kernel": "types",
 }

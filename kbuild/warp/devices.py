@@ -16,6 +16,15 @@ if TYPE_CHECKING:
     from typing import Any
 
 
+class _AnyDevice(type):
+    def __instancecheck__(cls, value: object) -> bool:
+        return isinstance(value, (context.Device, context.HostDevice))
+
+
+class Device(metaclass=_AnyDevice):
+    """What every device is an instance of, GPUs and the host."""
+
+
 def default(device: Any = None) -> Any:
     """What a name stands for, with Warp's meaning of None."""
     if device is None and context.chosen() == 0 and not context.get_devices():

@@ -229,6 +229,10 @@ def test_a_programs_own_notes_on_an_array() -> None:
     a = wp.zeros(3, float, "cpu")
     a._is_batched = True
     assert a._is_batched
+    assert (a.requires_grad, a.grad) == (False, None)
+    a.requires_grad = False
+    with pytest.raises(AttributeError, match="an array's requires_grad cannot change"):
+        a.requires_grad = True
     for name in ("shape", "ptr", "device", "_view", "numpy"):
         with pytest.raises(AttributeError, match=f"an array's {name} cannot change"):
             setattr(a, name, None)

@@ -28,6 +28,8 @@ def test_names(gpus: FakeCuda) -> None:
     assert wp.get_device("cpu") == "cpu"
     assert wp.get_device("cpu") != "cuda"
     assert wp.get_cuda_device() == "cuda:0"
+    assert all(isinstance(device, wp.Device) for device in wp.get_devices())
+    assert not isinstance("cuda:0", wp.Device)
     assert {second: 1}[kb.get_device("cuda:1")] == 1
     assert copy.deepcopy({"device": second})["device"] is pickle.loads(pickle.dumps(second)) is second
     assert wp.is_device_available(second)
