@@ -28,12 +28,23 @@ class Carried:
         self.kernel = kernel
 
     def launch(self, dim: Any, args: Any, stream: Any, device: Any, block_dim: int | None) -> None:
-        """See `BundleKernel.launch`. Where a program is recorded, what cannot be launched is left out."""
-        if types.on_launch is not None and isinstance(driver.get().library, standin.Library):
+        """See `BundleKernel.launch`."""
+        if types.on_launch is not None and not _is_there(self.kernel):
             return
         target = find(self.kernel)
         self.kernel.target = target
         target.launch(dim, args, stream, device, block_dim)
+
+
+def _is_there(kernel: Kernel) -> bool:
+    """Where a program is recorded: there is a GPU, and machine code. It is not built yet, which is why one records."""
+    if isinstance(driver.get().library, standin.Library):
+        return False
+    try:
+        find(kernel)
+    except LoaderError:
+        return False
+    return True
 
 
 def find(kernel: Kernel) -> Any:

@@ -29,7 +29,7 @@ ITEMS = 8  # elements of a thread at a time
 TILE = BLOCK * ITEMS  # elements of a block at a time
 PADDED = TILE + TILE // 8  # with a gap after each eight, so that threads meet different banks: see `slot`
 SLOTS = BLOCK + BLOCK // 8
-MOST_CHUNKS = 1024  # blocks that share the work; fixed, since the order of sums depends on it
+MOST_CHUNKS = 2048  # blocks that share the work: fixed, since the order of sums depends on it; a tile at most
 
 _made: dict[tuple[Any, ...], declarations.Kernel] = {}
 

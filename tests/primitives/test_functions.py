@@ -30,7 +30,7 @@ def machine(folder: Path) -> Iterator[Machine]:
         yield found
 
 
-@pytest.fixture(params=[2, 1024], ids=["two blocks", "many blocks"])
+@pytest.fixture(params=[2, kernels.MOST_CHUNKS], ids=["two blocks", "many blocks"])
 def most_chunks(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
     """Few blocks take several tiles each, as many do with millions of elements."""
     monkeypatch.setattr(kernels, "MOST_CHUNKS", request.param)
