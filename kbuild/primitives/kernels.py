@@ -67,7 +67,9 @@ def slot(k: int):  # type: ignore[no-untyped-def]
 
 @func
 def sum_of_block(sums: array(dtype=Any)):  # type: ignore[no-untyped-def, valid-type]
-    """The sum of one element a thread, in every thread, always in the same order. Uses the elements up."""
+    """The sum of one element a thread, in every thread, always in the same order. Uses the elements up; a barrier is
+    wanted before they are written again.
+    """
     t = kb.thread_idx()
     half = kb.static(BLOCK // 2)
     kb.syncthreads()
@@ -76,9 +78,7 @@ def sum_of_block(sums: array(dtype=Any)):  # type: ignore[no-untyped-def, valid-
             sums[t] = sums[t] + sums[t + half]
         kb.syncthreads()
         half = half // 2
-    total = sums[0]
-    kb.syncthreads()
-    return total
+    return sums[0]
 
 
 @func

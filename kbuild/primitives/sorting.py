@@ -100,7 +100,6 @@ def place_digits(counts: array2d(dtype=int), totals: array(dtype=int)):
                 counts[digit, first + i] = running
             running = running + own[i]
         carry = carry + found
-        kb.syncthreads()
         done = done + TILE
     if t == 0:
         totals[digit] = carry
