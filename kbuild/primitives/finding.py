@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 
-from kbuild.loader import driver, providers, resolve, standin, types
+from kbuild.loader import driver, finder, providers, resolve, standin, types
 from kbuild.loader.errors import LaunchError, LoaderError
 
 TYPE_CHECKING = False
@@ -79,7 +79,10 @@ def _in_a_bundle(kernel: Kernel) -> Any:
 
 def _bundles() -> Iterator[Bundle]:
     """The bundles of packages that this program uses; those that have none, or a broken one, are passed over."""
-    for module in (*_callers(), *sorted(types.declared)):
+    for name in (*_callers(), *sorted(types.declared)):
+        module = finder.real_module(name)
+        if module == "__main__" or not all(part.isidentifier() for part in module.split(".")):
+            continue  # a program or a text, in no package
         try:
             yield resolve.open_for(module, module)
         except LoaderError:

@@ -93,6 +93,13 @@ def test_in_the_bundle_of_the_package_that_calls() -> None:
 
 
 @pytest.mark.usefixtures("there")
+@pytest.mark.parametrize("name", ["__main__", "", "<stdin>", "no such.module", "has_no_package"])
+def test_programs_and_texts_have_no_bundle(name: str) -> None:
+    with pytest.raises(LaunchError, match="looked into no bundle"):
+        calling_from(name, runs.count_heads)
+
+
+@pytest.mark.usefixtures("there")
 def test_in_no_bundle() -> None:
     types.declared.add("has_none.kernels")
     with pytest.raises(LaunchError) as caught:
