@@ -88,7 +88,7 @@ def radix_sort_pairs(
     for what, one in (("keys", key_array), ("values", value_array)):
         if not views.is_contiguous(one):
             raise ValueError("%s: %s has gaps: make a copy without any (kb.clone)" % (name, what))
-        views.count_of(name, "count", count, one.size)
+        count = views.count_of(name, "count", count, one.size)
         if 2 * count > one.size:
             message = "%s: %s has %d elements, but sorting %d wants room for %d"
             raise ValueError(message % (name, what, one.size, count, 2 * count))

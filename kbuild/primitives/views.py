@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import operator
+
 from kbuild.loader import abi, context, driver, interface
 from kbuild.loader.array import array, asarray, empty
 from kbuild.loader.values import class_of, describe
@@ -57,15 +59,15 @@ def scalar_of(function: str, name: str, given: array, wanted: Sequence[str]) -> 
 
 def count_of(function: str, name: str, value: Any, most: int) -> int:
     """A number of elements; None is all of them. Raises TypeError, ValueError."""
-    if value is None:
-        value = most
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise TypeError("%s: %s wants a whole number, not %s" % (function, name, describe(value)))
-    if not 0 <= value <= most:
-        raise ValueError("%s: %s is %d, but there are %d elements" % (function, name, value, most))
-    if value > MOST:
-        raise ValueError("%s: %d elements are more than 2^31 - 1" % (function, value))
-    return value
+    try:
+        count = most if value is None else operator.index(value)
+    except TypeError:
+        raise TypeError("%s: %s wants a whole number, not %s" % (function, name, describe(value))) from None
+    if not 0 <= count <= most:
+        raise ValueError("%s: %s is %d, but there are %d elements" % (function, name, count, most))
+    if count > MOST:
+        raise ValueError("%s: %d elements are more than 2^31 - 1" % (function, count))
+    return count
 
 
 def is_contiguous(given: array) -> bool:

@@ -155,6 +155,11 @@ class TestSort:
         assert keys.numpy()[:10].tolist() == list(range(91, 101))
         assert keys.numpy()[20:].tolist() == list(range(80, 0, -1))
 
+    def test_counts_of_numpy(self) -> None:
+        keys, values = (kb.array(np.array([2, 1, 0, 0], np.int32)) for _ in range(2))
+        kb.radix_sort_pairs(keys, values, np.int64(2))  # type: ignore[arg-type]
+        assert values.tolist()[:2] == [1, 2]
+
     def test_a_single_tile_needs_no_counting(self, machine: Machine) -> None:
         self.sorted_as_numpy(numbers(500, np.int32), np.arange(500, dtype=np.int32))
         assert machine.launched == ["move_pairs"] * 4
