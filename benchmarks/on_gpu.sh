@@ -47,6 +47,7 @@ nvidia-smi --query-gpu=name,driver_version,clocks.sm,clocks.max.sm --format=csv 
 step robosim timeout 60 "${no_jit[@]}" "$PYTHON" -I -S -c "$sample"
 step start timeout 120 "${no_jit[@]}" "$PYTHON" benchmarks/start.py
 step launch timeout 60 "${no_jit[@]}" "$PYTHON" benchmarks/launch.py
+step primitives timeout 100 "${no_jit[@]}" "$PYTHON" benchmarks/primitives.py
 step ulps timeout 120 "${no_jit[@]}" "$PYTHON" benchmarks/ulps.py run "$OUT"
 step tests run_tests "$@"
 if [ ${#failed[@]} -gt 0 ]; then

@@ -19,7 +19,7 @@ from support.results import BENCHMARKS, ROOT
 RESULTS = BENCHMARKS / "results"
 PAGE = ROOT / "docs" / "benchmarks.md"
 ACCURACY = ROOT / "docs" / "accuracy.md"
-NAMES = ("start", "launch", "codesize", "build", "aot", "corpus", "replay")
+NAMES = ("start", "launch", "primitives", "codesize", "build", "aot", "corpus", "replay")
 
 HEAD = """\
 # Benchmarks
@@ -96,6 +96,25 @@ def launch(document: dict[str, Any]) -> str:
         table(("", "median [ns]", "quartiles", "of C"), cells),
         document,
     )
+
+
+def primitives(document: dict[str, Any]) -> str:
+    """Functions over whole arrays beside other libraries'."""
+    values = document["values"]
+    cells = []
+    for name, row in values["seconds"].items():
+        times = {way: value["median"] for way, value in row.items() if way != "bytes"}
+        peers = [seconds for way, seconds in times.items() if way != "kbuild"]
+        shown = [f"{1e6 * times[way]:.0f}" if way in times else "" for way in ("kbuild", *values["peers"])]
+        rate = f"{row['bytes'] / times['kbuild'] / 1e9:.0f}"
+        cells.append((name, *shown, rate, f"{times['kbuild'] / min(peers):.2f}" if peers else ""))
+    text = (
+        "A call of each function, in microseconds, from Python; GB/s count each element read and written once. Last, "
+        f"kbuild's time over that of the fastest of the others; goal ≤ {values['goal']:g}."
+    )
+    peers = [f"{name} {version}" for name, version in values["peers"].items()]
+    head = ("", "kbuild", *peers, "kbuild, GB/s", "of the fastest")
+    return section("Functions over whole arrays", text, table(head, cells), document)
 
 
 def codesize(document: dict[str, Any]) -> str:
@@ -258,6 +277,7 @@ def replay(document: dict[str, Any]) -> str:
 SECTIONS = {
     "start": start,
     "launch": launch,
+    "primitives": primitives,
     "codesize": codesize,
     "build": build,
     "aot": aot,

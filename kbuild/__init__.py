@@ -10,8 +10,8 @@
     kb.launch(scale, dim=n, inputs=[data, 2.0])
 
 Importing this package loads nothing else; each public name is resolved when it is first used (PEP 562). On a deployed
-machine all of them live in `kbuild.loader`, which needs Python's standard library and the GPU driver. Type checkers and
-editors read `__init__.pyi` in its place.
+machine all of them live in `kbuild.loader` and `kbuild.primitives`, which need Python's standard library and the GPU
+driver. Type checkers and editors read `__init__.pyi` in its place.
 """
 
 from __future__ import annotations
@@ -36,6 +36,8 @@ _HOMES = {
     "loader.resolve": "launch",
     "loader.streams": "Event Stream elapsed_time stream_priorities",
     "loader.types": "Function Kernel func kernel overload struct",
+    "primitives.functions": "array_cast array_scan radix_sort_pairs runlength_encode",
+    "primitives.sums": "array_inner array_sum",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
 _MODULES = {"types": "loader.factories"}

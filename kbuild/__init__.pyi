@@ -42,6 +42,12 @@ from kbuild.loader.streams import Event as Event
 from kbuild.loader.streams import Stream as Stream
 from kbuild.loader.streams import elapsed_time as elapsed_time
 from kbuild.loader.streams import stream_priorities as stream_priorities
+from kbuild.primitives.functions import array_cast as array_cast
+from kbuild.primitives.functions import array_scan as array_scan
+from kbuild.primitives.functions import radix_sort_pairs as radix_sort_pairs
+from kbuild.primitives.functions import runlength_encode as runlength_encode
+from kbuild.primitives.sums import array_inner as array_inner
+from kbuild.primitives.sums import array_sum as array_sum
 
 types = _factories
 

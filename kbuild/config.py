@@ -6,6 +6,7 @@
     exclude = ["robosim.vision.experiments.*"]            # modules to leave out
     instances = ["robosim.instances:build"]               # functions that call the factories of kernels, or files of
                                                           # `python -m kbuild record`
+    primitives = ["array_scan"]                           # functions of kbuild's that the project calls; true: all
     dialect = "warp"                                      # kernel modules say `import warp`
     mock-imports = ["torch"]                              # not installed while building, and not needed
     source = ["src"]                                      # where the packages are, if it cannot be told
@@ -37,6 +38,7 @@ OPTIONS = (
     "targets",
     "exclude",
     "instances",
+    "primitives",
     "dialect",
     "mock-imports",
     "source",
@@ -47,6 +49,9 @@ OPTIONS = (
     "selftest",
     "jobs",
 )
+
+# Of `kbuild.primitives`, which reads no configuration and is read by none.
+PRIMITIVES = ("array_cast", "array_inner", "array_scan", "array_sum", "radix_sort_pairs", "runlength_encode")
 
 EXAMPLE = """\
 [tool.kbuild]
@@ -72,6 +77,7 @@ class BuildConfig:
     selftest: bool = False
     jobs: int | None = None
     asserts: bool = False
+    primitives: tuple[str, ...] = ()
 
 
 def load(project: Path) -> BuildConfig | None:
@@ -170,6 +176,7 @@ class _Reader:
             selftest=self.flag("selftest", False),
             jobs=self.jobs(),
             asserts=self.flag("asserts", False),
+            primitives=self.primitives(),
         )
 
     # One kind of value each
@@ -191,6 +198,21 @@ class _Reader:
         if value not in ("", "warp"):
             self.fail("dialect", f'is {_shown(value)}, but wants "warp", or is left out')
         return str(value)
+
+    def primitives(self) -> tuple[str, ...]:
+        """Functions by name; `true` is all of them."""
+        value = self.table.get("primitives", False)
+        if isinstance(value, bool):
+            return PRIMITIVES if value else ()
+        if not isinstance(value, list):
+            wanted = f"true, or a list of functions like [{PRIMITIVES[0]!r}]"
+            self.fail("primitives", f"is {_shown(value)}, but wants {wanted}")
+        names = self.strings("primitives")
+        for index, name in enumerate(names):
+            if name not in PRIMITIVES:
+                near = did_you_mean(name, PRIMITIVES) or f"the functions are {', '.join(PRIMITIVES)}"
+                self.fail(f"primitives[{index}]", f"is {name!r}, which is no function of kbuild's over arrays", near)
+        return tuple(sorted(names))
 
     def strings(self, key: str) -> tuple[str, ...]:
         """A list of different strings."""

@@ -27,6 +27,7 @@ PASSES = {"ir", "intrinsics", "targets", "errors"}
 # `sim`: what a kernel's self-test expects is computed where its IR is.
 SCAN = {
     "warp",
+    "primitives",
     "lang",
     "autodiff",
     "audit",
@@ -43,7 +44,7 @@ PIPELINE = SCAN | {"scan", "nvrtc", "bundle", "_version"}
 EVERYTHING = PIPELINE | {"pipeline", "jit", "warp", "codes"}
 
 ROOMS: dict[str, set[str]] = {
-    "": {"errors", "loader", "jit", "_version"},  # kbuild/__init__.py: the public names, lazily
+    "": {"errors", "loader", "primitives", "jit", "_version"},  # kbuild/__init__.py: the public names, lazily
     "_version": set(),
     "codes": set(),
     "errors": set(),
@@ -58,11 +59,12 @@ ROOMS: dict[str, set[str]] = {
     "sim": PASSES,
     "codegen": PASSES,
     "nvrtc": {"config", "targets", "loader", "errors"},
+    "primitives": {"loader"},
     "bundle": {"loader", "targets", "errors"},
     "scan": SCAN,
     "pipeline": PIPELINE,
     "jit": PIPELINE | {"pipeline"},
-    "warp": {"loader", "lang"},
+    "warp": {"loader", "lang", "primitives"},
     "cli": EVERYTHING,
     "__main__": EVERYTHING | {"cli"},
     "hooks": EVERYTHING,
@@ -238,7 +240,7 @@ def not_python_3_8(modules: dict[str, Module]) -> list[str]:
     """Syntax errors of Python 3.8 in the modules that must run there."""
     problems = []
     for module in modules.values():
-        if module.name in PYTHON_3_8 or module.room in ("loader", "hooks", "warp"):
+        if module.name in PYTHON_3_8 or module.room in ("loader", "hooks", "primitives", "warp"):
             try:
                 ast.parse(module.text, feature_version=(3, 8))
             except SyntaxError as error:

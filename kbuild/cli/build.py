@@ -95,12 +95,18 @@ def _build(settings: config.BuildConfig, arguments: argparse.Namespace, console:
     for bundle in result.bundles:
         console.line(f"{bundle.path}: {count(bundle.size, 'byte')}, {bundle.digest}")
     console.line(
-        f"{count(len(result.kernels), 'kernel')} for {count(len(result.targets), 'target')}: "
+        f"{_counted(result.kernels)} for {count(len(result.targets), 'target')}: "
         f"{count(result.compiled, 'unit')} compiled, {result.cached} from the cache, {result.seconds:.1f} s"
     )
     if arguments.pin:
         console.line(f"digest noted in {arguments.pin}")
     return ExitCode.DONE
+
+
+def _counted(kernels: tuple[str, ...]) -> str:
+    """`3 kernels and 90 of kbuild's own`."""
+    own = sum(name.startswith("kbuild.primitives.") for name in kernels)
+    return count(len(kernels) - own, "kernel") + (f" and {own} of kbuild's own" if own else "")
 
 
 def _object(result: BuildResult) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections import Counter
 from typing import Any
 
 from kbuild import bundle, targets
@@ -13,6 +14,7 @@ from kbuild.loader import format
 DESCRIPTION = """\
 Shows the kernels of a bundle with the layout of their parameters, and its cubins: for which target, made by which
 toolchain, loaded by which driver, how large, with how many registers. Nothing is imported and no GPU is needed.
+Kernels of kbuild's own (`primitives` in [tool.kbuild]) are counted; --json lists each.
 
 SOURCE is a wheel, a .kbundle file, the name of an installed package, or a project folder.
 """
@@ -65,14 +67,27 @@ def _show(label: str, parsed: format.Parsed, console: Console) -> None:
     manifest = parsed.manifest
     console.line(f"{label}\n{parsed.digest}\nformat {manifest['format']}, made by {manifest['generator']}\n")
     for kernel in manifest["kernels"]:
+        if _is_own(kernel["name"]):
+            continue
         threads = "blocks as suits the GPU" if kernel.get("any_block_dim") else f"{kernel['block_dim']} threads a block"
         title = f"{kernel['name']}: tid() of {kernel['ndim']}, {threads}"
         title += ", whole blocks only" if kernel.get("whole_blocks") else ""
         rows = [(row["name"], row["type"], row["offset"], row["size"]) for row in kernel["parameters"]]
         console.table(title, ("parameter", "type", "offset", "size"), rows)
+    own = Counter(_definition(kernel["name"]) for kernel in manifest["kernels"] if _is_own(kernel["name"]))
+    if own:
+        console.table("kbuild's own kernels", ("kernel", "instances"), sorted(own.items()))
     console.table("cubins", _CUBIN_HEADERS, [_cubin(row, manifest) for row in manifest["cubins"]])
-    resources = [row for cubin in manifest["cubins"] for row in _resources(cubin, manifest)]
+    resources = [row for cubin in manifest["cubins"] for row in _resources(cubin, manifest) if not _is_own(str(row[0]))]
     console.table("resources", ("kernel", "target", "registers", "shared", "local", "spills"), resources)
+
+
+def _is_own(name: str) -> bool:
+    return name.startswith("kbuild.primitives.")
+
+
+def _definition(name: str) -> str:
+    return name.partition("[")[0]
 
 
 _CUBIN_HEADERS = ("target", "code", "unit", "kernels", "toolchain", "loads on", "size", "stored")

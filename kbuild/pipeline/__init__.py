@@ -6,7 +6,7 @@ build(config.load(Path("."))) → BuildResult: one bundle in each import package
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -17,7 +17,7 @@ from kbuild.nvrtc import Cache, cache_root, discover
 from kbuild.pipeline.packing import is_editable, pack
 from kbuild.pipeline.units import Compilation, UnitCode, compile_units, from_cache, lower_units
 from kbuild.scan.client import Scanner
-from kbuild.scan.data import Request, Scanned, ScannedUnit, diagnostic_from_json
+from kbuild.scan.data import Request, Scanned, ScannedUnit, diagnostic_from_json, is_own
 from kbuild.scan.modules import Module, Selection, select
 
 # Stages that show one text a kernel, and what its name ends in.
@@ -106,7 +106,8 @@ def build(
     if editable is None:
         editable = any(is_editable(_place(m.package, selection, output)) for m in selection.modules)
     cache = Cache(cache_root())
-    with Scanner(_request(config, selection, per_kernel=editable)) as scanner:
+    request = _request(config, selection, per_kernel=editable, primitives=config.primitives)
+    with Scanner(request) as scanner:
         scanner.start()  # on an unknown machine both take their time
         plan = Compilation(config, discover(config.toolchains, cache=cache), cache)
         scanned = _without_errors(scanner.scan())
@@ -183,7 +184,9 @@ def bundle_paths(config: BuildConfig) -> list[str]:
     return sorted({module.bundle for module in select(config.source_roots, config.modules, config.exclude).modules})
 
 
-def _request(config: BuildConfig, selection: Selection, *, per_kernel: bool, show: str = "") -> Request:
+def _request(
+    config: BuildConfig, selection: Selection, *, per_kernel: bool, show: str = "", primitives: Sequence[str] = ()
+) -> Request:
     return Request(
         [str(root) for root in config.source_roots],
         [module.name for module in selection.modules],
@@ -196,6 +199,7 @@ def _request(config: BuildConfig, selection: Selection, *, per_kernel: bool, sho
         config.asserts,
         config.dialect,
         show=show,
+        primitives=list(primitives),
     )
 
 
@@ -211,8 +215,10 @@ def _raise(rows: list[dict[str, object]]) -> None:
 
 
 def _require_kernels(scanned: Scanned, selection: Selection) -> None:
-    """Every package that will hold a bundle has kernels."""
+    """Every package that will hold a bundle has kernels, be they kbuild's own."""
     by_name = {module.name: module for module in selection.modules}
+    if any(is_own(unit.module) for unit in scanned.units):
+        return
     having = {by_name[unit.module].package for unit in scanned.units}
     for module in selection.modules:
         if module.package not in having:
@@ -231,10 +237,12 @@ def _place(package: str, selection: Selection, output: Path | None) -> Path:
 def _by_package(
     scanned: Scanned, codes: list[UnitCode], selection: Selection
 ) -> dict[str, list[tuple[ScannedUnit, UnitCode]]]:
+    """The units of each package; kbuild's own are in every one, so that no package needs another's bundle."""
     packages: dict[str, Module] = {module.name: module for module in selection.modules}
-    parts: dict[str, list[tuple[ScannedUnit, UnitCode]]] = {}
+    parts: dict[str, list[tuple[ScannedUnit, UnitCode]]] = {module.package: [] for module in selection.modules}
     for unit, code in zip(scanned.units, codes, strict=True):
-        parts.setdefault(packages[unit.module].package, []).append((unit, code))
+        for package in parts if is_own(unit.module) else [packages[unit.module].package]:
+            parts[package].append((unit, code))
     return parts
 
 

@@ -15,7 +15,7 @@ from kbuild.bundle.writing import write
 from kbuild.errors import InternalError
 from kbuild.loader import abi, format, selftest
 from kbuild.pipeline.units import Compilation, UnitCode
-from kbuild.scan.data import Scanned, ScannedUnit
+from kbuild.scan.data import Scanned, ScannedUnit, is_own
 
 FORMAT = 1
 
@@ -150,6 +150,8 @@ def _sources(scanned: Scanned, parts: Sequence[tuple[ScannedUnit, UnitCode]]) ->
     """The files behind an editable build's kernels, so that a launch can tell when they changed."""
     found: dict[str, dict[str, Any]] = {}
     for unit, _ in parts:
+        if is_own(unit.module):
+            continue  # these change with kbuild, and tell by their identity
         for index in unit.kernels:
             for path in scanned.kernels[index].sources:
                 found.setdefault(path, _source(unit.module, Path(path)))

@@ -16,8 +16,9 @@ from collections.abc import Callable, Sequence
 from json import dumps, loads  # by name: modules that come may put others in their place
 from typing import Any
 
+from kbuild import primitives
 from kbuild.errors import Report
-from kbuild.scan.data import Lowered, Request, Scanned, diagnostic_to_json, to_json
+from kbuild.scan.data import Lowered, Request, Scanned, diagnostic_to_json, is_own, to_json
 from kbuild.scan.depth import deeply
 from kbuild.scan.importing import import_kernels
 from kbuild.scan.units import Found, cut, find, lower_unit
@@ -87,7 +88,9 @@ class _Session:
         return deeply(lambda: self._scanned(kernels, report, failed))
 
     def _scanned(self, kernels: Sequence[Any], report: Report, failed: list[str]) -> Scanned:
+        kernels = [kernel for kernel in kernels if not is_own(kernel.module)]
         wanted = [kernel for kernel in kernels if kernel.module in self.request.modules]
+        wanted += primitives.kernels_of(self.request.primitives)
         self.found = find(wanted, report, self.request.keep_going)
         skipped = _skipped(kernels, self.request.modules)
         units = cut(self.found, self.request)

@@ -17,7 +17,7 @@ class Request:
 
     `dialect` "warp" makes the name `warp` stand for kbuild.warp. With `keep_going` a module that cannot be imported, an
     instance that cannot be made and a fault of ours in one kernel leave the others alone. `show` asks for a text of
-    each kernel: `ir`, `python`, or nothing.
+    each kernel: `ir`, `python`, or nothing. `primitives` are functions of kbuild's own whose kernels are wanted too.
     """
 
     roots: list[str]
@@ -32,6 +32,12 @@ class Request:
     dialect: str = ""
     keep_going: bool = False
     show: str = ""
+    primitives: list[str] = field(default_factory=list)
+
+
+def is_own(module: str) -> bool:
+    """A module of kbuild's with kernels, which a project can ask for (`primitives`)."""
+    return module.startswith("kbuild.primitives.")
 
 
 @dataclass(frozen=True)

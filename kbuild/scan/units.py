@@ -28,7 +28,7 @@ from kbuild.lang.source import definition_of, head
 from kbuild.loader import identity
 from kbuild.loader import types as runtime
 from kbuild.loader.generic import open_parameters
-from kbuild.scan.data import LoweredUnit, Request, ScannedKernel, ScannedUnit
+from kbuild.scan.data import LoweredUnit, Request, ScannedKernel, ScannedUnit, is_own
 from kbuild.scan.selftest import expectations
 
 _DEFAULT_BLOCK_DIM = 256
@@ -170,7 +170,7 @@ def cut(found: Sequence[Found], request: Request) -> list[ScannedUnit]:
     for (module, fmad, asserts), indices in sorted(groups.items()):
         title = module if fmad == request.fmad else f"{module}#{'fmad' if fmad else 'nofmad'}"
         title += "" if asserts == request.asserts else f"#{'asserts' if asserts else 'noasserts'}"
-        for name, members in _split(title, indices, found, request.per_kernel):
+        for name, members in _split(title, indices, found, request.per_kernel and not is_own(module)):
             units.append(ScannedUnit(name, module, _unit_key([found[i] for i in members], request), members, asserts))
     return units
 
@@ -248,8 +248,14 @@ def lower_unit(unit: ScannedUnit, found: Sequence[Found], request: Request, repo
     rows = {row.name: _manifest_part(kernel) for kernel, row in kernels}
     structs = {s.name: s.to_json() for kernel, _ in kernels for s in kernel.structs}
     shown = {row.name: _SHOWN[request.show](kernel) for kernel, row in kernels if request.show}
-    tests = {row.name: expectations(kernel, row.block_dim) for kernel, row in kernels} if request.selftest else {}
+    tests = {row.name: _expected(kernel, row) for kernel, row in kernels} if request.selftest else {}
     return LoweredUnit(unit.name, emitted.source, emitted.files, rows, structs, shown, tests)
+
+
+def _expected(kernel: nodes.Kernel, row: ScannedKernel) -> dict[str, object]:
+    if is_own(row.definition.partition(":")[0]):
+        return {"skipped": "it is kbuild's own, and works on what other kernels of kbuild's have made"}
+    return expectations(kernel, row.block_dim)
 
 
 _SHOWN: dict[str, Callable[[nodes.Kernel], str]] = {

@@ -1,4 +1,4 @@
-"""`wp.utils`: functions over whole arrays, which refuse, and what of Warp's public names is kept here too."""
+"""`wp.utils`: functions over whole arrays, of which some refuse, and what of Warp's public names is kept here too."""
 
 from __future__ import annotations
 
@@ -9,15 +9,24 @@ if TYPE_CHECKING:
     from typing import Any
 
 _NAMES = """
-GraphColoringAlgorithm MeshAdjacency MeshEdge array_cast array_inner array_scan array_sum check_p2p compress_grid
-create_warp_function graph_coloring_assign graph_coloring_balance graph_coloring_get_groups radix_sort_pairs
-runlength_encode segmented_sort_pairs warn
+GraphColoringAlgorithm MeshAdjacency MeshEdge check_p2p compress_grid create_warp_function graph_coloring_assign
+graph_coloring_balance graph_coloring_get_groups segmented_sort_pairs warn
 """
+_PRIMITIVES = {
+    "array_cast": "functions",
+    "array_inner": "sums",
+    "array_scan": "functions",
+    "array_sum": "sums",
+    "radix_sort_pairs": "functions",
+    "runlength_encode": "functions",
+}
 
 
 def __getattr__(name: str) -> Any:
     from kbuild import warp
 
+    if name in _PRIMITIVES:
+        return getattr(__import__("kbuild.primitives." + _PRIMITIVES[name], None, None, ["*"]), name)
     if name in _NAMES.split():
         return absent("utils." + name, "functions over whole arrays")
     if name.startswith("_"):

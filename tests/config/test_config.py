@@ -55,6 +55,21 @@ def test_every_option(tmp_path: Path) -> None:
     assert found.root == tmp_path
 
 
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("true", config.PRIMITIVES),
+        ("false", ()),
+        ("[]", ()),
+        ('["array_sum", "array_scan"]', ("array_scan", "array_sum")),
+    ],
+)
+def test_primitives(tmp_path: Path, text: str, wanted: tuple[str, ...]) -> None:
+    found = config.load(write(tmp_path, GOOD + f"primitives = {text}"))
+    assert found is not None
+    assert found.primitives == wanted
+
+
 def test_the_documented_options_are_the_fields() -> None:
     """One table of names: the module's docstring, OPTIONS and BuildConfig say the same."""
     renamed = {"line-info": "lineinfo", "source": "source_roots"}
@@ -118,6 +133,11 @@ def test_require_says_what_to_add(tmp_path: Path) -> None:
         (GOOD + "qqq = true", "qqq is not an option(.|\n)*the options are modules, targets,"),
         (GOOD + "fmad = 1", "fmad is the integer 1, but wants true or false"),
         (GOOD + 'line-info = "yes"', "line-info is the string 'yes', but wants true or false"),
+        (GOOD + "primitives = 3", "primitives is the integer 3, but wants true, or a list of functions like"),
+        (GOOD + 'primitives = "array_scan"', "primitives is the string 'array_scan', but wants true, or a list"),
+        (GOOD + 'primitives = ["array_scn"]', r"primitives\[0\] is 'array_scn', which is no(.|\n)*mean 'array_scan'"),
+        (GOOD + 'primitives = ["fft"]', r"primitives\[0\] is 'fft'(.|\n)*the functions are array_cast, array_inner"),
+        (GOOD + 'primitives = ["array_sum", "array_sum"]', r"primitives\[1\] repeats 'array_sum'"),
         (GOOD + "jobs = 0", "jobs is the integer 0, but wants an integer from 1 on"),
         (GOOD + "jobs = true", "jobs is the boolean true, but wants an integer"),
         (GOOD + "jobs = 2.0", r"jobs is the number 2\.0, but wants an integer"),

@@ -49,7 +49,7 @@ def test_what_is_absent_is_there(name: str) -> None:
         lambda: wp.Tape(),
         lambda: wp.capture_begin(),
         lambda: wp.from_torch(None),
-        lambda: wp.utils.array_scan(None, None),
+        lambda: wp.utils.segmented_sort_pairs(None, None, 0, None),
         lambda: wp.fem.Grid2D(res=4),
         lambda: wp.render.UsdRenderer("stage"),
         lambda: wp.launch_tiled(None, dim=1),
