@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 
-from kbuild.loader import driver, providers, recording, resolve, standin, types
+from kbuild.loader import driver, finder, providers, recording, resolve, standin, types
 from kbuild.loader.errors import LaunchError, LoaderError
 
 TYPE_CHECKING = False
@@ -31,12 +31,23 @@ class Carried:
 
     def launch(self, dim: Any, args: Any, stream: Any, device: Any, block_dim: int | None, max_blocks: int = 0) -> None:
         """See `BundleKernel.launch`. Where a program is recorded, what cannot be launched is left out."""
-        if types.on_launch is not None and isinstance(driver.get().library, standin.Library):
+        if types.on_launch is not None and not _is_there(self.kernel):
             recording.note_refused(_NEEDED)
             return
         target = find(self.kernel)
         self.kernel.target = target
         target.launch(dim, args, stream, device, block_dim, max_blocks)
+
+
+def _is_there(kernel: Kernel) -> bool:
+    """Where a program is recorded: there is a GPU, and machine code. It is not built yet, which is why one records."""
+    if isinstance(driver.get().library, standin.Library):
+        return False
+    try:
+        find(kernel)
+    except LoaderError:
+        return False
+    return True
 
 
 def find(kernel: Kernel) -> Any:
@@ -71,7 +82,10 @@ def _in_a_bundle(kernel: Kernel) -> Any:
 
 def _bundles() -> Iterator[Bundle]:
     """The bundles of packages that this program uses; those that have none, or a broken one, are passed over."""
-    for module in (*_callers(), *sorted(types.declared)):
+    for name in (*_callers(), *sorted(types.declared)):
+        module = finder.real_module(name)
+        if module == "__main__" or not all(part.isidentifier() for part in module.split(".")):
+            continue  # a program or a text, in no package
         try:
             yield resolve.open_for(module, module)
         except LoaderError:

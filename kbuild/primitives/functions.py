@@ -56,14 +56,7 @@ def array_scan(in_array: Any, out_array: Any, inclusive: bool = True, stream: An
     views.launch(scan_chunks, (chunks, parts), (source, sums, target, count, chunk, int(bool(inclusive))), stream)
 
 
-_KEYS = {
-    "int32": sorting.SIGNED,
-    "uint32": sorting.UNSIGNED,
-    "float32": sorting.FLOATS,
-    "int64": sorting.SIGNED,
-    "uint64": sorting.UNSIGNED,
-    "float64": sorting.FLOATS,
-}
+_KEYS = ("int32", "uint32", "float32", "int64", "uint64", "float64")
 
 
 def radix_sort_pairs(
@@ -78,7 +71,7 @@ def radix_sort_pairs(
     """
     name = "radix_sort_pairs"
     key_array, value_array = views.given(name, "keys", keys, stream), views.given(name, "values", values, stream)
-    key = views.scalar_of(name, "keys", key_array, tuple(_KEYS))
+    key = views.scalar_of(name, "keys", key_array, _KEYS)
     if key != key_array._type.element:
         raise TypeError("%s: keys wants plain numbers, not %s" % (name, key_array._type.element))
     if value_array._type.element.size not in (4, 8):
@@ -88,7 +81,7 @@ def radix_sort_pairs(
     for what, one in (("keys", key_array), ("values", value_array)):
         if not views.is_contiguous(one):
             raise ValueError("%s: %s has gaps: make a copy without any (kb.clone)" % (name, what))
-        views.count_of(name, "count", count, one.size)
+        count = views.count_of(name, "count", count, one.size)
         if 2 * count > one.size:
             message = "%s: %s has %d elements, but sorting %d wants room for %d"
             raise ValueError(message % (name, what, one.size, count, 2 * count))
@@ -100,7 +93,7 @@ def radix_sort_pairs(
 
         on_host.sort(key_array, value_array, count, first, last)
         return
-    _sort(key_array, value_array, count, _KEYS[key.spelling], first, last, stream)
+    _sort(key_array, value_array, count, _flips(key), first, last, stream)
 
 
 def _bits(name: str, begin: Any, end: Any, bits: int) -> tuple[int, int]:
@@ -111,6 +104,12 @@ def _bits(name: str, begin: Any, end: Any, bits: int) -> tuple[int, int]:
     return begin, last
 
 
+def _flips(key: abi.Scalar) -> tuple[int, int, int]:
+    """What `sorting.digit_of` turns round in keys of a type; -0.0, the highest bit alone, becomes what 0.0 does."""
+    top, ones = 1 << (8 * key.size - 1), (1 << 8 * key.size) - 1
+    return {"uint": (0, 0, 0), "int": (top, top, top), "float": (top, ones, 0)}[key.kind]
+
+
 def _halves(given: array, count: int) -> list[array]:
     """The words of the first count elements, and of as many after them."""
     size = given._type.element.size
@@ -118,7 +117,7 @@ def _halves(given: array, count: int) -> list[array]:
     return [views.plain(given, word, (count, size), offset=offset) for offset in (0, count * size)]
 
 
-def _sort(keys: array, values: array, count: int, order: int, first: int, last: int, stream: Any) -> None:
+def _sort(keys: array, values: array, count: int, flips: tuple[int, ...], first: int, last: int, stream: Any) -> None:
     from kbuild.primitives import catalogue
 
     sizes = keys._type.element.size, values._type.element.size
@@ -133,10 +132,10 @@ def _sort(keys: array, values: array, count: int, order: int, first: int, last: 
         digits.append((0, 0))
     for shift, mask in digits:
         if tiles > 1:
-            views.launch(count_digits, tiles, (from_keys, counts, count, order, shift, mask), stream)
+            views.launch(count_digits, tiles, (from_keys, counts, count, *flips, shift, mask), stream)
             views.launch(place_digits, mask + 1, (counts, totals), stream)  # of larger ones nobody asks
         pairs = (from_keys, from_values, counts, totals, to_keys, to_values)
-        views.launch(move_pairs, tiles, (*pairs, count, tiles, order, shift, mask), stream)
+        views.launch(move_pairs, tiles, (*pairs, count, tiles, *flips, shift, mask), stream)
         from_keys, to_keys, from_values, to_values = to_keys, from_keys, to_values, from_values
 
 

@@ -29,7 +29,7 @@ ITEMS = 8  # elements of a thread at a time
 TILE = BLOCK * ITEMS  # elements of a block at a time
 PADDED = TILE + TILE // 8  # with a gap after each eight, so that threads meet different banks: see `slot`
 SLOTS = BLOCK + BLOCK // 8
-MOST_CHUNKS = 1024  # blocks that share the work; fixed, since the order of sums depends on it
+MOST_CHUNKS = 2048  # blocks that share the work: fixed, since the order of sums depends on it; a tile at most
 
 _made: dict[tuple[Any, ...], declarations.Kernel] = {}
 
@@ -67,7 +67,9 @@ def slot(k: int):  # type: ignore[no-untyped-def]
 
 @func
 def sum_of_block(sums: array(dtype=Any)):  # type: ignore[no-untyped-def, valid-type]
-    """The sum of one element a thread, in every thread, always in the same order. Uses the elements up."""
+    """The sum of one element a thread, in every thread, always in the same order. Uses the elements up; a barrier is
+    wanted before they are written again.
+    """
     t = kb.thread_idx()
     half = kb.static(BLOCK // 2)
     kb.syncthreads()
@@ -76,9 +78,7 @@ def sum_of_block(sums: array(dtype=Any)):  # type: ignore[no-untyped-def, valid-
             sums[t] = sums[t] + sums[t + half]
         kb.syncthreads()
         half = half // 2
-    total = sums[0]
-    kb.syncthreads()
-    return total
+    return sums[0]
 
 
 @func

@@ -5,7 +5,7 @@ and Garland, "Designing efficient sorting algorithms for manycore GPUs" (IPDPS 2
 performance and scalable radix sorting" (Parallel Processing Letters 21(2), 2011). Lanes with the same digit find each
 other by a word of bits in shared memory, one a warp and digit. No block waits for another.
 
-Keys are worked on as the bits of unsigned numbers: `order` says which numbers they are.
+Keys are worked on as the bits of unsigned numbers, made to ascend as the keys do: `digit_of`.
 """
 
 from typing import Any
@@ -20,7 +20,6 @@ from kbuild.primitives.kernels import BLOCK, ITEMS, PROTOCOL, SLOTS, TILE, WARPS
 
 DIGITS = BLOCK  # values of a digit, one for each thread
 BITS = 8
-UNSIGNED, SIGNED, FLOATS = 0, 1, 2
 
 
 def items_of(key: Any, value: Any) -> int:
@@ -30,28 +29,36 @@ def items_of(key: Any, value: Any) -> int:
 
 
 @func
-def digit_of(key: Any, order: int, shift: int, mask: int):
-    """The digit of a key, larger for larger numbers. Of floats the negative ones are turned round, so that their bits
-    are in the order of the numbers (Herf, "Radix tricks", 2001), and the two zeros are one.
+def digit_of(key: Any, low: Any, high: Any, alone: Any, shift: int, mask: int):
+    """The digit of a key, larger for larger keys.
+
+    `low`, `high` and `alone` are what to turn round in a key whose highest bit is not set, is set, and is set alone, so
+    that the bits ascend as the keys do (Herf, "Radix tricks", 2001).
     """
     ones = ~type(key)(0)
     top = ones ^ (ones >> type(key)(1))
-    bits = key
-    if order == SIGNED:
-        bits = key ^ top
-    elif order == FLOATS:
-        if key < top:
-            bits = key ^ top
-        elif key > top:
-            bits = ~key
-    return int32((bits >> type(key)(shift)) & type(key)(mask))
+    flip = low
+    if key > top:
+        flip = high
+    if key == top:
+        flip = alone
+    return int32(((key ^ flip) >> type(key)(shift)) & type(key)(mask))
 
 
 def make_count(key: Any, items: int) -> Kernel:
     """How often each digit comes in each tile: `counts[digit, tile]`."""
 
     @kernel
-    def count_digits(keys: array(dtype=key), counts: array2d(dtype=int), count: int, order: int, shift: int, mask: int):
+    def count_digits(
+        keys: array(dtype=key),
+        counts: array2d(dtype=int),
+        count: int,
+        low: key,
+        high: key,
+        alone: key,
+        shift: int,
+        mask: int,
+    ):
         _ = kb.static(PROTOCOL)
         found = kb.shared_array(DIGITS, int)
         own = kb.vector(length=items, dtype=key)
@@ -65,7 +72,7 @@ def make_count(key: Any, items: int) -> Kernel:
         kb.syncthreads()
         for i in range(items):
             if i * BLOCK + t < rest:
-                found[digit_of(own[i], order, shift, mask)] += 1
+                found[digit_of(own[i], low, high, alone, shift, mask)] += 1
         kb.syncthreads()
         counts[t, kb.block_idx()] = found[t]
 
@@ -100,7 +107,6 @@ def place_digits(counts: array2d(dtype=int), totals: array(dtype=int)):
                 counts[digit, first + i] = running
             running = running + own[i]
         carry = carry + found
-        kb.syncthreads()
         done = done + TILE
     if t == 0:
         totals[digit] = carry
@@ -123,7 +129,9 @@ def make_move(key: Any, value: Any, items: int) -> Kernel:
         to_values: array(dtype=value),
         count: int,
         tiles: int,
-        order: int,
+        low: key,
+        high: key,
+        alone: key,
         shift: int,
         mask: int,
     ):
@@ -153,7 +161,7 @@ def make_move(key: Any, value: Any, items: int) -> Kernel:
         for i in range(items):
             digit = mask  # past the end: behind all others
             if first + i * 32 < rest:
-                digit = digit_of(own[i], order, shift, mask)
+                digit = digit_of(own[i], low, high, alone, shift, mask)
             kb.atomic_or(same, warp, digit, bit)
             kb.syncwarp()
             peers = same[warp, digit]
@@ -193,7 +201,7 @@ def make_move(key: Any, value: Any, items: int) -> Kernel:
             k = i * BLOCK + t
             if k < rest:
                 x = key_tile[k]
-                place = places[slot(digit_of(x, order, shift, mask))] + k
+                place = places[slot(digit_of(x, low, high, alone, shift, mask))] + k
                 to_keys[place] = x
                 to_values[place] = value_tile[k]
 

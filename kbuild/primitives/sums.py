@@ -41,7 +41,7 @@ def array_sum(
     if views.on_host((source, target)):
         _on_host().add_up((source,), False, axis, found, target)
     else:
-        _start((source, source), scalar, False, [*kept, (parts, scalar.size)], reduced, target, stream)
+        _Addition((source,), scalar, stream).into(target, [*kept, (parts, scalar.size)], reduced)
     return _answer(target, out, axis, stream)
 
 
@@ -67,7 +67,7 @@ def array_inner(
         _on_host().add_up((first, second), True, axis, found, target)
     else:
         products = [*reduced, (parts, scalar.size, scalar.size)]
-        _start((first, second), scalar, True, kept, products, target, stream)
+        _Addition((first, second), scalar, stream).into(target, kept, products)
     return _answer(target, out, axis, stream)
 
 
@@ -122,99 +122,75 @@ def _answer(target: array, out: Any, axis: int | None, stream: Any) -> Any:
     return target if axis is not None else views.read(target, stream)
 
 
-def _start(
-    arrays: tuple[array, array],
-    scalar: abi.Scalar,
-    is_product: bool,
-    kept: list[views.Axis],
-    reduced: list[views.Axis],
-    target: array,
-    stream: Any,
-) -> None:
-    """Launches what adds up, unless there is nothing of it."""
-    rows = target.nbytes // scalar.size
-    if rows == 0:
-        return
-    numbers = views.plain(target, scalar, (rows, scalar.size))
-    if any(n == 0 for n, *_ in reduced):
-        views.clear(numbers, stream)
-    else:
-        _add_up(arrays, scalar, is_product, _pairs(kept), _pairs(reduced), numbers, stream)
-
-
 def _pairs(axes: Sequence[views.Axis]) -> list[views.Axis]:
     """Axes with the strides of two arrays, merged; of one array they stand twice."""
     return views.merged([(n, strides[0], strides[-1]) for n, *strides in axes])
 
 
-def _add_up(
-    arrays: tuple[array, array],
-    scalar: abi.Scalar,
-    is_product: bool,
-    kept: list[views.Axis],
-    reduced: list[views.Axis],
-    out: array,
-    stream: Any,
-    offset: tuple[int, ...] = (0, 0),
-) -> None:
-    """Adds up into `out`, one number a row in row-major order of the kept axes."""
-    if len(reduced) > 2:
-        stays = kept + reduced[:-2]
-        rows = _product(stays)
-        between = views.scratch(rows, class_of(scalar), out)
-        _add_up(arrays, scalar, is_product, stays, reduced[-2:], between, stream, offset)
-        inner = rows // _product(kept)
-        stays, others = [(_product(kept), inner * scalar.size)], [(inner, scalar.size)]
-        _add_up((between, between), scalar, False, _pairs(stays), _pairs(others), out, stream)
-        return
-    rows = _product(kept[-2:])
-    for number, (first, second) in enumerate(views.offsets(kept[:-2]) if len(kept) > 2 else [(0, 0)]):
-        start = offset[0] + first, offset[1] + second
-        part = views.plain(out, scalar, (rows, scalar.size), offset=number * rows * scalar.size)
-        _launch(arrays, scalar, is_product, kept[-2:], reduced, part, stream, start)
+class _Addition:
+    """What one call adds up: the elements of an array, or the products of two."""
 
+    def __init__(self, arrays: Sequence[array], scalar: abi.Scalar, stream: Any) -> None:
+        self.arrays, self.scalar, self.stream = arrays, scalar, stream
 
-def _launch(
-    arrays: tuple[array, array],
-    scalar: abi.Scalar,
-    is_product: bool,
-    kept: list[views.Axis],
-    reduced: list[views.Axis],
-    out: array,
-    stream: Any,
-    offset: tuple[int, ...],
-) -> None:
-    from kbuild.loader import resolve
-    from kbuild.primitives import catalogue
+    def into(self, target: array, kept: list[views.Axis], reduced: list[views.Axis]) -> None:
+        """Launches what adds up, one number of the target for each position on the axes that are kept."""
+        rows = target.nbytes // self.scalar.size
+        if rows == 0:
+            return
+        numbers = views.plain(target, self.scalar, (rows, self.scalar.size), (1, 0))
+        if any(n == 0 for n, *_ in reduced):
+            views.clear(numbers, self.stream)
+        else:
+            self._add_up(_pairs(kept), _pairs(reduced), numbers, (0, 0))
 
-    by_blocks, by_threads = catalogue.sum_kernels(catalogue.type_named(scalar.spelling), is_product)
-    axes = [(1, 0, 0)] * (2 - len(kept)) + kept + _long_first(reduced)
-    a, b = [
-        views.plain(one, scalar, *[(axis[0], axis[1 + i]) for axis in axes], offset=offset[i])
-        for i, one in enumerate(arrays)
-    ]
-    rows, count, depth = axes[0][0] * axes[1][0], axes[2][0], axes[3][0]
-    if _suits_threads(rows, count * depth, axes, scalar.size):
-        resolve.launch(by_threads, rows, (a, b, views.plain(out, scalar, (rows, scalar.size), (1, 0))), stream=stream)
-        return
-    chunk, chunks = _chunks(count, rows)
-    if chunks == 1:
-        views.launch(by_blocks, rows, (a, b, views.plain(out, scalar, (rows, scalar.size), (1, 0)), chunk), stream)
-        return
-    between = views.scratch((rows, chunks), catalogue.type_named(scalar.spelling), out)
-    views.launch(by_blocks, rows * chunks, (a, b, between, chunk), stream)
-    again = [(1, 0, 0), (rows, chunks * scalar.size, 0), (chunks, scalar.size, 0)]
-    views.launch(
-        catalogue.sum_kernels(catalogue.type_named(scalar.spelling), False)[0],
-        rows,
-        (
-            views.plain(between, scalar, *[(n, step) for n, step, _ in again], (1, 0)),
-            views.plain(between, scalar, *[(n, step) for n, step, _ in again], (1, 0)),
-            views.plain(out, scalar, (rows, scalar.size), (1, 0)),
-            -(-chunks // TILE) * TILE,
-        ),
-        stream,
-    )
+    def _add_up(self, kept: list[views.Axis], reduced: list[views.Axis], out: array, offset: tuple[int, ...]) -> None:
+        """In steps that a launch can take; `out` is [rows, 1]."""
+        size = self.scalar.size
+        if len(reduced) > 2:
+            stays = kept + reduced[:-2]
+            rows, inner = _product(stays), _product(reduced[:-2])
+            between = views.scratch((rows, 1), class_of(self.scalar), out)
+            self._add_up(stays, reduced[-2:], between, offset)
+            rest = _Addition((between,), self.scalar, self.stream)
+            rest._add_up(_pairs([(rows // inner, inner * size)]), _pairs([(inner, size)]), out, (0, 0))
+        elif len(kept) > 2:
+            rows = _product(kept[-2:])
+            for number, (first, second) in enumerate(views.offsets(kept[:-2])):
+                part = views.plain(out, self.scalar, (rows, size), (1, 0), offset=number * rows * size)
+                self._launch(kept[-2:], reduced, part, (offset[0] + first, offset[1] + second))
+        else:
+            self._launch(kept, reduced, out, offset)
+
+    def _launch(self, kept: list[views.Axis], reduced: list[views.Axis], out: array, offset: tuple[int, ...]) -> None:
+        from kbuild.loader import resolve
+        from kbuild.primitives import catalogue
+
+        dtype = class_of(self.scalar)
+        by_blocks, by_threads = catalogue.sum_kernels(dtype, len(self.arrays) == 2)
+        axes = [(1, 0, 0)] * (2 - len(kept)) + kept + _long_first(reduced)
+        a, b = self._operands(axes, offset)
+        rows, count, depth = axes[0][0] * axes[1][0], axes[2][0], axes[3][0]
+        if _suits_threads(rows, count * depth, axes, self.scalar.size):
+            resolve.launch(by_threads, rows, (a, b, out), stream=self.stream)
+            return
+        chunk, chunks = _chunks(count, rows)
+        if chunks == 1:
+            views.launch(by_blocks, rows, (a, b, out, chunk), self.stream)
+            return
+        between = views.scratch((rows, chunks), dtype, out)
+        views.launch(by_blocks, rows * chunks, (a, b, between, chunk), self.stream)
+        size = self.scalar.size
+        again = views.plain(between, self.scalar, (1, 0), (rows, chunks * size), (chunks, size), (1, 0))
+        views.launch(catalogue.sum_kernels(dtype, False)[0], rows, (again, again, out, TILE), self.stream)
+
+    def _operands(self, axes: list[views.Axis], offset: tuple[int, ...]) -> list[array]:
+        """Both arrays under four axes; a single one stands twice."""
+        seen = [
+            views.plain(one, self.scalar, *[(axis[0], axis[1 + i]) for axis in axes], offset=offset[i])
+            for i, one in enumerate(self.arrays)
+        ]
+        return [seen[0], seen[-1]]
 
 
 def _long_first(reduced: list[views.Axis]) -> list[views.Axis]:
@@ -224,7 +200,7 @@ def _long_first(reduced: list[views.Axis]) -> list[views.Axis]:
 
 
 def _suits_threads(rows: int, count: int, axes: Sequence[views.Axis], size: int) -> bool:
-    """Many short rows, or rows whose neighbours lie side by side; more blocks than one launch has never."""
+    """Many short rows, many that lie side by side, or more of them than a launch has blocks."""
     are_side_by_side = axes[1][1] == size and count <= 4096
     return rows > 1 << 22 or (rows >= 2048 and (count <= 64 or are_side_by_side))
 

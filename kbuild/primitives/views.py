@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import operator
+
 from kbuild.loader import abi, context, driver, interface
 from kbuild.loader.array import array, empty
 from kbuild.loader.foreign import asarray
@@ -34,8 +36,8 @@ def given(function: str, name: str, value: Any, stream: Any) -> array:
 
 
 def on_host(arrays: Sequence[array]) -> bool:
-    """The arrays are in host memory."""
-    return all(getattr(one.device, "kind", "cuda") == "cpu" for one in arrays)
+    """The arrays are in host memory, where these functions compute in Python: no kernel is simulated for them."""
+    return all(getattr(one.device, "kind", "cuda") in ("cpu", "sim") for one in arrays)
 
 
 def same_device(function: str, **arrays: array) -> None:
@@ -58,15 +60,15 @@ def scalar_of(function: str, name: str, given: array, wanted: Sequence[str]) -> 
 
 def count_of(function: str, name: str, value: Any, most: int) -> int:
     """A number of elements; None is all of them. Raises TypeError, ValueError."""
-    if value is None:
-        value = most
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise TypeError("%s: %s wants a whole number, not %s" % (function, name, describe(value)))
-    if not 0 <= value <= most:
-        raise ValueError("%s: %s is %d, but there are %d elements" % (function, name, value, most))
-    if value > MOST:
-        raise ValueError("%s: %d elements are more than 2^31 - 1" % (function, value))
-    return value
+    try:
+        count = most if value is None else operator.index(value)
+    except TypeError:
+        raise TypeError("%s: %s wants a whole number, not %s" % (function, name, describe(value))) from None
+    if not 0 <= count <= most:
+        raise ValueError("%s: %s is %d, but there are %d elements" % (function, name, count, most))
+    if count > MOST:
+        raise ValueError("%s: %d elements are more than 2^31 - 1" % (function, count))
+    return count
 
 
 def is_contiguous(given: array) -> bool:
@@ -149,7 +151,7 @@ def clear(out: array, stream: Any) -> None:
 def read(out: array, stream: Any) -> Any:
     """The one element of an array, once what was launched on the stream is done."""
     handle = context.stream_handle(stream)
-    if handle > 1:  # copies wait for the default stream by themselves
+    if handle > 1 and not on_host([out]):  # copies wait for the default stream by themselves
         with out.device.current():
             driver.get().call("cuStreamSynchronize", handle)
     return out.tolist()[0]

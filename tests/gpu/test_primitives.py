@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.gpu, pytest.mark.filterwarnings("default")]
 assert blocks.BINS
 TILE = 2048
 SIZES = (0, 1, 2, 31, 255, 256, 257, TILE - 1, TILE, TILE + 1, 3 * TILE + 17, 100003)
-LARGE = (1 << 20, 1024 * TILE, 1024 * TILE + 1, 10_000_019)
+LARGE = (1 << 20, 2048 * TILE, 2048 * TILE + 1, 10_000_019)
 WRAP = {"int32": 32, "int64": 64}
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,12 +13,14 @@ from typing import Any
 import pytest
 
 import kbuild as kb
-from kbuild import config, pipeline
-from kbuild.loader import providers, resolve, types
+from kbuild import config, pipeline, targets
+from kbuild.loader import driver, providers, resolve, standin, types
 from kbuild.loader.errors import BundleError, LaunchError, StaleBundle
 from kbuild.primitives import catalogue, finding, runs
 from tests.helpers import projects
+from tests.helpers.environment import plain_environment
 from tests.helpers.once import once
+from tests.helpers.pythons import need_python
 
 ROOT = str(Path(__file__).parents[2])
 PACKAGE = "has_primitives"
@@ -89,6 +93,13 @@ def test_in_the_bundle_of_the_package_that_calls() -> None:
 
 
 @pytest.mark.usefixtures("there")
+@pytest.mark.parametrize("name", ["__main__", "", "<stdin>", "no such.module", "has_no_package"])
+def test_programs_and_texts_have_no_bundle(name: str) -> None:
+    with pytest.raises(LaunchError, match="looked into no bundle"):
+        calling_from(name, runs.count_heads)
+
+
+@pytest.mark.usefixtures("there")
 def test_in_no_bundle() -> None:
     types.declared.add("has_none.kernels")
     with pytest.raises(LaunchError) as caught:
@@ -141,6 +152,43 @@ def test_a_compiler_where_one_was_asked_for(monkeypatch: pytest.MonkeyPatch) -> 
     assert providers.registry[providers.MISSING_KERNEL] == "kbuild.jit:missing_kernel"
 
 
+def test_what_a_compiler_makes_at_launch(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("KBUILD_JIT", "1")
+    monkeypatch.setenv("KBUILD_CACHE", str(tmp_path))
+    monkeypatch.setattr("kbuild.jit._targets", lambda: (targets.parse("sm_90"),))
+    found = finding.find(runs.count_heads)
+    assert (found.name, found.block_dim, found.shape.whole) == (runs.count_heads.name, 256, True)
+
+
+def test_while_a_program_is_recorded_nothing_is_launched(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a GPU, or before the machine code is built; and nothing is written for `instances`."""
+
+    def noted(kernel: object, args: object) -> bool:
+        raise AssertionError("recorded")
+
+    monkeypatch.setattr(types, "on_launch", noted)
+    for library in (standin.open(), object()):
+        monkeypatch.setattr(driver, "get", lambda library=library: SimpleNamespace(library=library))
+        finding.Carried(runs.count_heads).launch(3, (), None, None, None)
+
+
+@pytest.mark.parametrize("version", ["3.8", "3.13"])
+def test_on_another_python(version: str, installed: Path) -> None:
+    """What 3.10 or a later one has built is found by what 3.8 makes of the same factories."""
+    program = (
+        "from kbuild.loader import types, values\n"
+        "from kbuild.primitives import catalogue, finding, runs\n"
+        f"types.declared.add('{PACKAGE}.kernels')\n"
+        "kernels = [runs.write_runs, *catalogue.scan_kernels(values.float64)]\n"
+        "print(*[finding.find(kernel).bundle.manifest['package'] for kernel in kernels])\n"
+    )
+    environment = {**plain_environment(), "PYTHONPATH": os.pathsep.join([ROOT, str(installed / PACKAGE)])}
+    done = subprocess.run(
+        [need_python(version), "-c", program], env=environment, capture_output=True, text=True, check=False
+    )
+    assert (done.stdout.split(), done.stderr) == ([PACKAGE] * 3, "")
+
+
 def test_a_launch_finds_once(monkeypatch: pytest.MonkeyPatch) -> None:
     launched: list[object] = []
     found = SimpleNamespace(launch=lambda *args: launched.append(args))
@@ -148,4 +196,4 @@ def test_a_launch_finds_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(finding, "find", lambda kernel: found)
     finding.Carried(kernel).launch(3, (), None, None, None)  # type: ignore[arg-type]
     assert kernel.target is found
-    assert launched == [(3, (), None, None, None)]
+    assert launched == [(3, (), None, None, None, 0)]

@@ -30,7 +30,7 @@ def machine(folder: Path) -> Iterator[Machine]:
         yield found
 
 
-@pytest.fixture(params=[2, 1024], ids=["two blocks", "many blocks"])
+@pytest.fixture(params=[2, kernels.MOST_CHUNKS], ids=["two blocks", "many blocks"])
 def most_chunks(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
     """Few blocks take several tiles each, as many do with millions of elements."""
     monkeypatch.setattr(kernels, "MOST_CHUNKS", request.param)
@@ -154,6 +154,11 @@ class TestSort:
         kb.radix_sort_pairs(keys, values, 10)
         assert keys.numpy()[:10].tolist() == list(range(91, 101))
         assert keys.numpy()[20:].tolist() == list(range(80, 0, -1))
+
+    def test_counts_of_numpy(self) -> None:
+        keys, values = (kb.array(np.array([2, 1, 0, 0], np.int32)) for _ in range(2))
+        kb.radix_sort_pairs(keys, values, np.int64(2))  # type: ignore[arg-type]
+        assert values.tolist()[:2] == [1, 2]
 
     def test_a_single_tile_needs_no_counting(self, machine: Machine) -> None:
         self.sorted_as_numpy(numbers(500, np.int32), np.arange(500, dtype=np.int32))

@@ -126,6 +126,8 @@ def test_which_arrays_are_of_the_host(monkeypatch: pytest.MonkeyPatch) -> None:
     class Array:
         device = Device()
 
-    assert views.on_host([Array(), Array()])  # type: ignore[list-item]
+    for kind in ("cpu", "sim"):
+        Device.kind = kind
+        assert views.on_host([Array(), Array()])  # type: ignore[list-item]
     Device.kind = "cuda"
     assert not views.on_host([Array()])  # type: ignore[list-item]

@@ -36,6 +36,11 @@ def test_every_kernel_captures_it() -> None:
         assert "global:PROTOCOL" in reach(kernel).plan, kernel
 
 
+def test_the_sums_of_all_chunks_are_one_tile() -> None:
+    """The second launch of a sum takes them at once."""
+    assert kernels.MOST_CHUNKS <= kernels.TILE
+
+
 def test_names_for_the_configuration() -> None:
     assert config.PRIMITIVES == primitives.NAMES
 

@@ -13,6 +13,7 @@ import pytest
 
 import kbuild as kb
 from kbuild import primitives
+from kbuild.primitives import kernels, sorting, sums, views
 from tests.helpers.whole_arrays import Machine, Simulated, on_this_machine
 
 KERNELS = {
@@ -26,7 +27,10 @@ KERNELS = {
 
 
 @pytest.fixture(autouse=True)
-def machine() -> Iterator[Machine]:
+def machine(monkeypatch: pytest.MonkeyPatch) -> Iterator[Machine]:
+    """Two blocks share the work where several can, so that one has two tiles and the other a part of one."""
+    monkeypatch.setattr(kernels, "MOST_CHUNKS", 2)
+    monkeypatch.setattr(sums, "MOST_CHUNKS", 2)
     with on_this_machine(Simulated()) as found:
         yield found
 
@@ -68,7 +72,7 @@ def total() -> None:
 
 
 def inner() -> None:
-    data = numbers(2048 + 3, 16).astype(np.float64)
+    data = numbers(2 * 2048 + 3, 16).astype(np.float64)
     assert kb.array_inner(kb.array(data), kb.array(data)) == (data * data).sum()
     rows = numbers(2 * 2050, 16).astype(np.float32).reshape(2050, 2)
     found = kb.array_inner(kb.array(rows), kb.array(rows), axis=1)
@@ -80,6 +84,15 @@ def cast() -> None:
     out = kb.empty((30, 20), dtype=kb.float64)
     kb.array_cast(kb.array(data), out)
     np.testing.assert_array_equal(out.numpy(), data)
+
+
+def test_places_of_more_tiles_than_a_block_takes_at_once() -> None:
+    """As with more than six million pairs."""
+    counts = np.random.default_rng(5).integers(0, 3072, (2, 2048 + 300)).astype(np.int32)
+    found, totals = kb.array(counts), kb.empty(2, dtype=int)
+    views.launch(sorting.place_digits, 2, (found, totals), None)
+    np.testing.assert_array_equal(found.numpy(), np.cumsum(counts, axis=1) - counts)
+    np.testing.assert_array_equal(totals.numpy(), counts.sum(axis=1))
 
 
 CASES: dict[str, Callable[[], None]] = {
