@@ -584,7 +584,7 @@ def test_doctor_shows_gpus(run: Run, toolchains: None, tmp_path: Path, monkeypat
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(driver, "get", lambda: types.SimpleNamespace(version=(13, 0)))
-    gpu = types.SimpleNamespace(name="NVIDIA H200", arch="sm_90")
+    gpu = types.SimpleNamespace(name="NVIDIA H200", target="sm_90")
     monkeypatch.setattr(context, "get_devices", lambda: [gpu])
     _, out, _ = run("doctor")
     assert "driver    CUDA 13.0\nGPU       NVIDIA H200 (sm_90)\n" in out

@@ -27,6 +27,7 @@ from kbuild.loader import (
     format,
     graphs,
     indexed,
+    peers,
     readiness,
     resolve,
 )
@@ -34,7 +35,7 @@ from kbuild.loader import bundle as bundles
 from kbuild.loader.types import int32, struct
 from kbuild.loader.values import vec3
 from kbuild.primitives import conditions
-from kbuild.warp import launching
+from kbuild.warp import launching, memory
 from tests.helpers.fake_cuda import bundle_bytes, code, cubin_row, kernel_rows, make_bundle, make_manifest
 
 if TYPE_CHECKING:
@@ -448,7 +449,32 @@ def properties_of_a_kernel(cuda: FakeCuda) -> Act:
 @scene
 def suggested_block_size(cuda: FakeCuda) -> Act:
     kernel = make_bundle(PARAMETERS)["p.kernels:k"]
-    return lambda: launching.get_suggested_block_size(kernel)
+    return lambda: launching.get_suggested_block_size(kernel, "cuda:0")
+
+
+@scene
+def who_a_device_is(cuda: FakeCuda) -> Act:
+    return lambda: (context.get_device("cuda:1").uuid, context.get_device("cuda:1").pci_bus_id)
+
+
+@scene
+def can_access_a_peer(cuda: FakeCuda) -> Act:
+    return lambda: peers.can_access("cuda:0", "cuda:1")
+
+
+@scene
+def let_a_peer_in(cuda: FakeCuda) -> Act:
+    return lambda: peers.set_peer_access("cuda:0", "cuda:1")
+
+
+@scene
+def let_a_peer_out(cuda: FakeCuda) -> Act:
+    return lambda: peers.set_peer_access("cuda:0", "cuda:1", False)
+
+
+@scene
+def what_the_pool_holds(cuda: FakeCuda) -> Act:
+    return lambda: memory.get_mempool_used_mem_current("cuda:0")
 
 
 def _package_kernel() -> Any:
