@@ -137,7 +137,7 @@ class BoundLaunch:
                 nodes.append(graphs.last_node(self.device, handle))
         finally:
             self._put_handle(bound)
-        self._log(self._entry)
+        self._log(self._entry if handle == bound else (self.kernel.name, self.dim, handle))
         for capture in list(captures):
             capture.made(handle, self, nodes, self._owners)
         self._check(handle)

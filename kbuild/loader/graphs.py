@@ -18,7 +18,7 @@ import sys
 from _thread import get_ident
 from ctypes import addressof, c_int, c_size_t, c_uint64, c_void_p, create_string_buffer
 
-from . import context, current, driver, recent, uses
+from . import checks, context, current, driver, recent, uses
 from .errors import DriverError, LaunchError
 from .streams import LEGACY, Stream, stream_of
 
@@ -113,6 +113,8 @@ class Graph:
         if status:
             raise cuda.error("cuGraphLaunch", status, repr(self))
         recent.log(self.device.ordinal).append((self.title, None, stream))
+        if checks.VARIABLE in os.environ and checks.after_launches():
+            checks.wait(self.title, self.device, handle, "as captured", [])
 
     __call__ = launch
 
@@ -187,10 +189,18 @@ class Graph:
 
     def _destroy(self) -> None:
         """Gives the driver's objects back; what is running of them is finished first."""
-        for held, call in ((self._exec, "cuGraphExecDestroy"), (self._graph, "cuGraphDestroy")):
-            handle, held.value = held.value, 0
-            if handle:
-                driver.get().ask(call, handle)
+        if not self._exec.value and not self._graph.value:
+            return
+        for _ in range(2):  # what comes before the handles are given back is worth a second try
+            try:
+                with context.Relaxed():  # a finalizer may come while another graph is captured
+                    for held, call in ((self._exec, "cuGraphExecDestroy"), (self._graph, "cuGraphDestroy")):
+                        handle, held.value = held.value, 0
+                        if handle:
+                            driver.get().ask(call, handle)
+                return
+            except DriverError:
+                continue
 
     def __del__(self) -> None:
         # At the interpreter's exit the driver may be gone already, in a forked child it never was.

@@ -134,7 +134,7 @@ class Run:
         before, (call, *after) = self.calls[: number - 1], self.calls[number - 1 :]
         on_the_way = ("cuCtx", "cuThreadExchangeStreamCaptureMode")
         work = next((c for c in (call, *after) if not c.startswith(on_the_way)), None)
-        if call == "cuThreadExchangeStreamCaptureMode" and before[-1:] == ["cuMemFree_v2"]:
+        if call == "cuThreadExchangeStreamCaptureMode" and before[-1:] and before[-1] in GIVEN_BACK:
             return True  # as below
         asked = ("cuStreamIsCapturing", "cuStreamGetCaptureInfo_v2")
         if self.warm and self.name.startswith("capture") and work in (*asked, "cuLaunchKernelEx"):
