@@ -23,6 +23,7 @@ SIGNATURES: dict[str, tuple[Any, ...]] = {
     "cuCtxDisablePeerAccess": (_HANDLE,),
     "cuCtxGetDevice": (_INT_OUT,),
     "cuCtxGetStreamPriorityRange": (_INT_OUT, _INT_OUT),
+    "cuFuncLoad": (_HANDLE,),  # since 12.4
     # memory
     "cuMemAllocFromPoolAsync": (_OUT, c_size_t, _HANDLE, _HANDLE),
     "cuMemFreeAsync": (_PTR, _HANDLE),

@@ -148,6 +148,7 @@ int cuDevicePrimaryCtxRelease_v2(int device) {
     return 0;
 }
 int cuCtxGetCurrent(u64 *context) { ENTER_READY; NEED(context); *context = current(); return 0; }
+int cuCtxGetDevice(int *device) { ENTER_CONTEXT; NEED(device); *device = (int)(current() - CONTEXT); return 0; }
 int cuCtxSetCurrent(u64 context) {
     ENTER_READY;
     if (context && !is_context(context)) return breach(INVALID_CONTEXT, "cuCtxSetCurrent: no context 0x%lx", (unsigned long)context);
@@ -227,6 +228,11 @@ int cuModuleGetFunction(u64 *function, u64 module, const char *name) {
     for (int i = 0; i < m->count; i++)
         if (!strcmp(m->functions[i].name, name)) { *function = (u64)&m->functions[i]; return 0; }
     return 500;
+}
+int cuFuncLoad(u64 function) {
+    ENTER_CONTEXT; LOCK;
+    if (!find_function(function)) return breach(INVALID_HANDLE, "%s: no function 0x%lx", __func__, (unsigned long)function);
+    return 0;
 }
 
 int cuFuncGetAttribute(int *value, int which, u64 function) {
