@@ -51,7 +51,16 @@ OPTIONS = (
 )
 
 # Of `kbuild.primitives`, which reads no configuration and is read by none.
-PRIMITIVES = ("array_cast", "array_inner", "array_scan", "array_sum", "radix_sort_pairs", "runlength_encode")
+PRIMITIVES = (
+    "array_cast",
+    "array_inner",
+    "array_scan",
+    "array_sum",
+    "capture_if",
+    "capture_while",
+    "radix_sort_pairs",
+    "runlength_encode",
+)
 
 EXAMPLE = """\
 [tool.kbuild]

@@ -15,6 +15,8 @@ from kbuild._version import __version__ as __version__
 from kbuild.loader import factories as _factories
 from kbuild.loader.bound import BoundLaunch as BoundLaunch
 from kbuild.loader.bound import bind as bind
+from kbuild.loader.conditional import capture_if as capture_if
+from kbuild.loader.conditional import capture_while as capture_while
 from kbuild.loader.context import Device as Device
 from kbuild.loader.context import HostDevice as HostDevice
 from kbuild.loader.context import get_devices as get_devices
@@ -30,6 +32,8 @@ from kbuild.loader.errors import DriverError as DriverError
 from kbuild.loader.errors import LaunchError as LaunchError
 from kbuild.loader.errors import StaleBundle as StaleBundle
 from kbuild.loader.events import on_event as on_event
+from kbuild.loader.graphs import Graph as Graph
+from kbuild.loader.graphs import capture as capture
 from kbuild.loader.memory.books import MemoryReport as MemoryReport
 from kbuild.loader.memory.books import memory_report as memory_report
 from kbuild.loader.memory.pools import set_pool_limit as set_pool_limit

@@ -18,12 +18,29 @@ _NATIVE: dict[str, dict[str, str]] = {
 _BITS = {"and": "&", "or": "|", "xor": "^"}
 
 
+# The driver has this function where it has such graphs, from 12.4 on, and compilers of that age know that it has.
+_GRAPH_CONDITION = f"""\
+#if __CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ >= 1204
+extern "C" __device__ void cudaGraphSetConditional(unsigned long long handle, unsigned int value);
+#else
+{INLINE} void cudaGraphSetConditional(unsigned long long, unsigned int) {{ __trap(); }}
+#endif
+{INLINE} int kb_atomic_graph_condition(int &p, int low, int high, int inverted) {{
+    unsigned long long handle = (unsigned long long)(unsigned int)high << 32 | (unsigned int)low;
+    cudaGraphSetConditional(handle, (p != 0) != (inverted != 0));
+    return p;
+}}
+"""
+
+
 def function(name: str, type: Scalar, sum_of: str) -> str:
     """The helper `kb_atomic_…` for one type. `sum_of` is the text of `a + b` for the type (narrow and half types)."""
     op = name.removeprefix("atomic_")
     t = SCALAR_NAMES[type.spelling]
     if op == "cas":
         return _compare_and_swap(type, t)
+    if op == "graph_condition":
+        return _GRAPH_CONDITION
     native = _NATIVE.get(op, {}).get(type.spelling)
     if native is not None:
         w = SCALAR_NAMES[native]

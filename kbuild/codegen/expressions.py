@@ -9,7 +9,7 @@ from kbuild.codegen import blocks, helpers
 from kbuild.codegen.names import field_name
 from kbuild.codegen.types import cast, constant, unsigned_name
 from kbuild.errors import InternalError
-from kbuild.intrinsics.table import ROWS
+from kbuild.intrinsics.table import ALL_ROWS
 from kbuild.ir import nodes
 from kbuild.ir.nodes import Const, Expr, Function, Symbol
 from kbuild.ir.signs import is_never_negative
@@ -258,7 +258,7 @@ class ExpressionEmitter:
         return f"{name}{{{', '.join(texts)}}}"  # an array of no parts is all zeros
 
     def intrinsic(self, expr: nodes.Intrinsic) -> str:
-        row = ROWS[expr.name]
+        row = ALL_ROWS[expr.name]
         type = expr.arguments[0].type
         texts = [self.text(a) for a in expr.arguments]
         assert isinstance(type, Scalar)

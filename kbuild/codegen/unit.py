@@ -15,7 +15,7 @@ from kbuild.codegen.functions import FunctionEmitter
 from kbuild.codegen.names import Names, field_name
 from kbuild.codegen.types import SCALAR_NAMES, array_name, composite_name
 from kbuild.errors import InternalError
-from kbuild.intrinsics.table import ROWS
+from kbuild.intrinsics.table import ALL_ROWS
 from kbuild.ir.nodes import Function, Kernel
 from kbuild.ir.presence import asks_of_views
 from kbuild.ir.traverse import callees
@@ -24,7 +24,7 @@ from kbuild.ir.types import VOID, Array, IndexedArray, Matrix, Scalar, Shared, S
 HEADER_PATH = "/kbuild/helpers.h"
 # Unused variables, and comparisons that are always true for an unsigned type, are no fault of a kernel.
 _QUIET = "".join(f"#pragma nv_diag_suppress {number}\n" for number in (177, 186, 550))
-SPELLINGS = frozenset(name for row in ROWS.values() for name in row.cuda.values()) | {
+SPELLINGS = frozenset(name for row in ALL_ROWS.values() for name in row.cuda.values()) | {
     "fmaf",
     "fma",
     "fmodf",

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from kbuild.intrinsics import atomic, scalar
+from kbuild.intrinsics import atomic, graph, scalar
 from kbuild.intrinsics.row import Row
 
 ROWS: dict[str, Row] = {row.name: row for row in (*scalar.ROWS, *atomic.ROWS)}
+
+# With those that kbuild's own kernels use, and that have no name in `kb`.
+ALL_ROWS: dict[str, Row] = {**ROWS, **{row.name: row for row in graph.ROWS}}
 
 # Names that the front end turns into IR by itself: their arguments are not plain values, or a node says what they mean.
 _FORMS = """
@@ -19,4 +22,4 @@ SPECIAL_FORMS = frozenset(_FORMS.split())
 
 def has_effects(name: str) -> bool:
     """An intrinsic changes memory."""
-    return ROWS[name].has_effects
+    return ALL_ROWS[name].has_effects

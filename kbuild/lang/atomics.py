@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from kbuild.errors import InternalError
-from kbuild.intrinsics.table import ROWS
+from kbuild.intrinsics.table import ALL_ROWS
 from kbuild.ir import nodes
 from kbuild.ir.nodes import Const, Expr
 from kbuild.ir.traverse import root_of
@@ -15,14 +15,14 @@ from kbuild.lang.context import Context, assigned_symbols
 from kbuild.lang.operands import Operand, describe
 from kbuild.lang.parts import fixed
 
-NAMES = frozenset(name for name, row in ROWS.items() if row.is_atomic)
+NAMES = frozenset(name for name, row in ALL_ROWS.items() if row.is_atomic)
 
 
 def call(ctx: Context, name: str, node: ast.Call) -> Operand:
     """`kb.atomic_…(array, i, …, value)`: as many indices as the array has dimensions; gives the value before."""
     if node.keywords or any(isinstance(a, ast.Starred) for a in node.args):
         ctx.refuse("KB130", f"kb.{name} takes positional arguments only", node)
-    values = len(ROWS[name].signature.parameters) - 1
+    values = len(ALL_ROWS[name].signature.parameters) - 1
     if len(node.args) < values + 1:
         ctx.refuse("KB130", f"kb.{name}(array, index …{', compare' * (values - 1)}, value)", node)
     if len(node.args) == values + 1:
@@ -64,7 +64,7 @@ def apply(ctx: Context, name: str, place: Expr, values: list[Expr], node: ast.AS
     """The operation as a statement, element by element for a vector or matrix; the value before."""
     span = ctx.span(node)
     if is_number(element_of(place.type)):
-        fits = ROWS[name].signature.bind((element_of(place.type),) * (len(values) + 1))
+        fits = ALL_ROWS[name].signature.bind((element_of(place.type),) * (len(values) + 1))
         if isinstance(fits, str):
             ctx.refuse("KB170", f"kb.{name} does not work on {place.type}: it takes integers", node)
     if is_number(place.type):

@@ -4,14 +4,19 @@ step = kb.bind(integrate, dim=n, inputs=[pos, vel, gravity, dt])
 for _ in range(1000):
     step()
 step.set(dt=0.5 * dt)
+
+Called while a graph is being captured, it becomes a part of the graph, which `graph.update(step)` changes later.
 """
 
 from __future__ import annotations
 
+import ctypes
 import os
+import struct
 
 from . import checks, context, driver, kernel, recent, resolve, uses
 from .errors import LaunchError, did_you_mean
+from .uses import captures
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,6 +25,9 @@ if TYPE_CHECKING:
     from .kernel import BundleKernel
 
 __all__ = ("BoundLaunch", "bind")
+
+_SIZES = struct.Struct("<7I")  # grid, block, shared memory: the beginning of CUlaunchConfig
+_NODE = struct.Struct("<Q7I4xQQ")  # CUDA_KERNEL_NODE_PARAMS: function, these, parameters, nothing
 
 
 def bind(
@@ -48,12 +56,13 @@ def bind(
 class BoundLaunch:
     """See `bind`. Call it, or `launch()` it; of one, one thread at a time.
 
-    `set` and `set_dim` change it: the next launch has the new arguments.
+    `set` and `set_dim` change it: the next launch has the new arguments. Without a stream of its own it runs on the one
+    that was meant when it was bound, and inside `kb.capture` in that thread on the one that is captured.
     """
 
     __slots__ = (
-        "_args", "_block_dim", "_config", "_entry", "_function", "_handle", "_invoke", "_loaded", "_log", "_max_blocks",
-        "_owners", "_params", "_slots", "_starts", "_values", "device", "dim", "kernel", "stream",
+        "_args", "_block_dim", "_config", "_entry", "_function", "_handle", "_invoke", "_is_free", "_loaded", "_log",
+        "_max_blocks", "_owners", "_params", "_slots", "_starts", "_values", "device", "dim", "kernel", "stream",
     )  # fmt: skip
 
     def __init__(
@@ -92,7 +101,9 @@ class BoundLaunch:
 
     def __call__(self) -> None:
         """Launches."""
-        if self._invoke(self._config, self._function, self._params, None):
+        if captures:
+            self._into_captures()
+        elif self._invoke(self._config, self._function, self._params, None):
             self._carefully()
         else:
             self._log(self._entry)
@@ -105,8 +116,47 @@ class BoundLaunch:
         for slot in self._slots:
             self.kernel.invoke(self._loaded, slot)
         self._log(self._entry)
+        self._check(self._handle)
+
+    def _check(self, handle: int) -> None:
         if checks.VARIABLE in os.environ and checks.after_launches():
-            checks.wait(self.kernel.name, self.device, self._handle, self.dim, self.kernel.named(self._args))
+            checks.wait(self.kernel.name, self.device, handle, self.dim, self.kernel.named(self._args))
+
+    def _into_captures(self) -> None:
+        """A launch that may be a node of a graph: each grid is one."""
+        from . import graphs
+
+        driver.get()  # refuses in a forked child
+        bound = self._handle
+        handle = (graphs.captured_here(self.device) or bound) if self._is_free else bound
+        nodes = []
+        self._put_handle(handle)
+        try:
+            for slot in self._slots:
+                self.kernel.invoke(self._loaded, slot)
+                nodes.append(graphs.last_node(self.device, handle))
+        finally:
+            self._put_handle(bound)
+        self._log(self._entry if handle == bound else (self.kernel.name, self.dim, handle))
+        for capture in list(captures):
+            capture.made(handle, self, nodes, self._owners)
+        self._check(handle)
+
+    def _put_handle(self, handle: int) -> None:
+        for slot in self._slots:
+            kernel.put_stream(slot[0], kernel.STREAM_OFFSET, handle)
+
+    def node_parameters(self) -> list[bytes]:
+        """The driver's CUDA_KERNEL_NODE_PARAMS of each grid, for graphs; they point into the launch buffers."""
+        return [
+            _NODE.pack(self._loaded.function, *_SIZES.unpack_from(slot[0]), ctypes.addressof(slot[4]), 0)
+            for slot in self._slots
+        ]
+
+    @property
+    def owners(self) -> list[Any]:
+        """What holds the memory of the arguments."""
+        return self._owners
 
     def set(self, *pair: Any, **named: Any) -> None:
         """Changes arguments: `set(dt=0.5, pos=pos)`, or `set("dt", 0.5)`, `set(2, 0.5)`. Raises LaunchError."""
@@ -141,6 +191,7 @@ class BoundLaunch:
 
     def set_stream(self, stream: Any) -> None:
         """Changes the stream; None: the one that is meant on the device at this moment. Raises LaunchError."""
+        self._is_free = stream is None
         if stream is None and context.scopes:
             from . import current
 

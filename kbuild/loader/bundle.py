@@ -10,7 +10,7 @@ import os
 import sys
 import time
 from _thread import RLock
-from ctypes import c_uint64
+from ctypes import c_int, c_uint64
 
 from . import abi, context, driver, finder, format, select
 from .errors import BundleError, DriverError, LaunchError, did_you_mean
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     Row = dict[str, Any]
 
 __all__ = ("Bundle", "explain", "open")
+
+_MAX_THREADS = 0  # CUfunction_attribute
 
 # Modules of which one is there where somebody may want to hear what happens (see events.py).
 _LISTENERS = frozenset(("logging", "%s.events" % __package__))
@@ -137,7 +139,7 @@ class Bundle:
         rows = self.rows_of(index)
         search = _Search()
         driver.get()  # refuses in a forked child, where the lock may be held by a thread that is not there
-        with self._lock, device.current():
+        with self._lock, device.current(), context.Relaxed():  # a first launch may be one that is captured
             selection = select.candidates(device, rows, self.allow_ptx)
             found = self._first(rows, selection.order, kernel, device, search)
         if (search.loads or found is None) and _LISTENERS.intersection(sys.modules):
@@ -157,11 +159,10 @@ class Bundle:
                 module = self._module(rows[i], device, search)
             except DriverError as error:
                 if error.code not in driver.NO_BINARY:
-                    raise
+                    raise _in_time(error) from None
                 search.attempts.append((i, error.name))
                 continue
-            entry = kernel["entry"].encode()
-            return driver.get().query("cuModuleGetFunction", module, entry, about=kernel["name"]), rows[i]
+            return _function(module, kernel["entry"], kernel["name"]), rows[i]
         return None
 
     def rows_of(self, index: int) -> list[Row]:
@@ -241,6 +242,25 @@ class Bundle:
         from . import readiness
 
         return readiness.coverage(self, device)
+
+
+def _function(module: int, entry: str, name: str) -> int:
+    """The driver's handle of a kernel, whose code is on the GPU then, however lazy the driver is."""
+    cuda, value = driver.get(), c_int()
+    try:
+        found = cuda.query("cuModuleGetFunction", module, entry.encode(), about=name)
+        cuda.call("cuFuncGetAttribute", value, _MAX_THREADS, found, about=name)
+    except DriverError as error:
+        raise _in_time(error) from None
+    return found
+
+
+def _in_time(error: DriverError) -> DriverError:
+    """The error; where a capture forbids that code is loaded, with the cure."""
+    if error.code != driver.UNSUPPORTED:
+        return error
+    cure = "\n  help: load the code before the capture: kb.preload(), bundle.preload()"
+    return DriverError(str(error) + cure, error.call, error.code, error.name)
 
 
 def open(name: str | os.PathLike[str], digest: str | None = None, allow_ptx: bool | None = None) -> Bundle:

@@ -25,6 +25,8 @@ VARIABLE = "KBUILD_DEVICE"
 _COMPUTE_MAJOR, _COMPUTE_MINOR = 75, 76  # CUdevice_attribute
 _SM_COUNT, _INTEGRATED = 16, 18
 _POINTER_DEVICE_ORDINAL = 9  # CUpointer_attribute
+_RELAXED = 2  # CUstreamCaptureMode
+IMPLICIT = 906  # the default stream would wait for one that is being captured
 _lock = RLock()
 _devices: list[Device] | None = None
 
@@ -185,6 +187,26 @@ class Current:
             driver.get().call("cuCtxSetCurrent", self.present, about="the program's own context")
 
 
+class Relaxed:
+    """`with Relaxed():` allows this thread what a capture going on forbids: to allocate, to free, to load code."""
+
+    __slots__ = ("_mode",)
+
+    def __init__(self) -> None:
+        self._mode = c_int(_RELAXED)
+
+    def __enter__(self) -> None:
+        driver.get().call("cuThreadExchangeStreamCaptureMode", self._mode)
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        cuda, name = driver.get(), "cuThreadExchangeStreamCaptureMode"
+        status = cuda.ask(name, self._mode)
+        if status:
+            cuda.ask(name, self._mode)  # again, since the mode is the program's
+            if not kind:  # else there is an error on its way, which goes first
+                raise cuda.error(name, status)
+
+
 def devices() -> list[Device]:
     """All GPUs. Raises DriverError when there is no driver, or no GPU."""
     global _devices
@@ -294,6 +316,23 @@ def wait_for_stream(device: Device, producer: int, consumer: int, other: Device 
         finally:
             if event.value:
                 cuda.call("cuEventDestroy_v2", event)
+
+
+def is_capturing(handle: int) -> bool:
+    """Whether a stream is being captured; also of the default stream, when it may not be touched for that reason."""
+    cuda, status = driver.get(), c_int()
+    code = cuda.ask("cuStreamIsCapturing", handle, status)
+    if code not in (0, IMPLICIT):
+        raise cuda.error("cuStreamIsCapturing", code, "stream 0x%x" % handle)
+    return code == IMPLICIT or status.value != 0
+
+
+def wait_unless_captured(device: Device, producer: int, consumer: int) -> None:
+    """`wait_for_stream`, but for a consumer that is being captured: a graph cannot wait for what is outside."""
+    with device.current():
+        is_free = not is_capturing(consumer) or is_capturing(producer)
+    if is_free:
+        wait_for_stream(device, producer, consumer)
 
 
 def stream_handle(stream: object) -> int:

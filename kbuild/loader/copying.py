@@ -6,7 +6,7 @@ on which the arrays were used by launches that named them, so that what the host
 
 from __future__ import annotations
 
-from . import abi, context, driver, host, interface, recent
+from . import abi, context, driver, host, interface, recent, uses
 from .interface import View
 from .memory import transfer
 from .values import class_of
@@ -98,19 +98,21 @@ def stream_on(place: Any, stream: Any) -> int:
 def _prepare(one: array, gpu: Any, handle: int, stream: Any) -> None:
     """Lets a stream wait for the others that use an array's memory, and the memory remember the stream."""
     memory = one._owner
+    if uses.captures:
+        uses.keep(handle, (memory,))
     users = getattr(memory, "users", None)
     if users is None or gpu.kind != "cuda":
         return
-    from .memory.allocation import is_capturing
-
     others = [user for user in list(users) if user != handle]
     if memory.handle and memory.handle != handle:
         others.append(memory.handle)
-    if others and memory.device.kind == "cuda" and not is_capturing(handle):
+    if others and memory.device.kind == "cuda" and not context.is_capturing(handle):
         for other in others:
             context.wait_for_stream(memory.device, other, handle, gpu)
     if memory.device is gpu:
-        memory.used_on(handle, stream)
+        from . import current
+
+        memory.used_on(handle, current.stream(gpu.ordinal) if stream is None else stream)
 
 
 def _wait(gpu: Any, handle: int) -> None:
@@ -164,15 +166,15 @@ def fill(dest: array, value: Any) -> None:
     fill_bytes(dest, bytes(host.encode([value], dest._type.element)[0]))
 
 
-def fill_bytes(dest: array, pattern: bytes) -> None:
-    """Writes an element's bytes into every element."""
+def fill_bytes(dest: array, pattern: bytes, stream: Any = None) -> None:
+    """Writes an element's bytes into every element, on a stream, or the one that is meant."""
     view = dest._alive()
     if view.readonly:
         raise ValueError("the array is read-only: %r" % dest)
     if 0 in view.shape:
         return
-    handle = stream_on(dest.device, None)
-    _prepare(dest, dest.device, handle, None)
+    handle = stream_on(dest.device, stream)
+    _prepare(dest, dest.device, handle, stream)
     transfer.fill(dest.device, view, pattern, handle)
 
 

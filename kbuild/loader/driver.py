@@ -29,6 +29,8 @@ ASSERT = 710  # an assert in a kernel failed
 # After these the context is lost: every later call fails with the same code.
 STICKY = frozenset({214, 700, 702, ASSERT, 714, 715, 716, 717, 718, 719})
 NOT_READY = 600
+CAPTURING = range(900, 909)  # what a capture forbids
+UNSUPPORTED, INVALIDATED = 900, 901
 
 _PTR, _OUT = c_uint64, POINTER(c_uint64)
 _SIGNATURES: dict[str, tuple[Any, ...]] = {
@@ -48,6 +50,8 @@ _SIGNATURES: dict[str, tuple[Any, ...]] = {
     "cuCtxSynchronize": (),
     "cuModuleLoadData": (_OUT, c_char_p),
     "cuModuleGetFunction": (_OUT, _PTR, c_char_p),
+    "cuFuncGetAttribute": (POINTER(c_int), c_int, _PTR),
+    "cuThreadExchangeStreamCaptureMode": (POINTER(c_int),),
     "cuMemAlloc_v2": (_OUT, c_size_t),
     "cuMemFree_v2": (_PTR,),
     "cuMemGetInfo_v2": (POINTER(c_size_t), POINTER(c_size_t)),
@@ -97,7 +101,7 @@ _REMEDIES = {
     804: "the driver library is newer than this GPU's driver supports: remove the cuda-compat package",
     801: "this GPU or its driver has no such function",
     900: "the stream is being captured into a graph, and this call cannot be: do it before the capture",
-    901: "an earlier call spoiled the capture: its error says which",
+    901: "an earlier call spoiled the capture; what waits, and what frees or makes memory by itself, does",
     902: "two captures would become one: keep work of one graph on its own streams",
     904: "a stream that joined the capture has to be waited for before the capture ends",
     905: "the default stream cannot take part in a capture: name a stream",
@@ -159,6 +163,10 @@ class Driver:
             from . import asserts  # after the fact alone
 
             remedy = "%s%s" % (remedy, asserts.known())
+        if code in CAPTURING:
+            from . import uses
+
+            message += uses.spoiled(code, message)
         if code in STICKY:
             from . import recent
 

@@ -52,7 +52,7 @@ def _from_interface(data: Any, dtype: Any) -> array:
     if view.stream is not None and view.stream > 1:  # 1 is the default stream
         from . import current
 
-        context.wait_for_stream(gpu, view.stream, current.handle(gpu))
+        context.wait_unless_captured(gpu, view.stream, current.handle(gpu))
     return wrap(view, dtype, gpu, data)
 
 

@@ -177,7 +177,7 @@ class BundleKernel:
         loaded = self.load(gpu)
         for producer in packing.streams:
             if max(producer, 1) != max(handle, 1):  # 0 and 1 both mean the default stream
-                context.wait_for_stream(gpu, producer, handle)
+                context.wait_unless_captured(gpu, producer, handle)
         uses.note(handle, stream, packing.owners)
         for one in self.plan(dim, block_dim, max_blocks, loaded):
             self._run(loaded, prefix(*one), packing.values, handle)

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from typing import Any
 
 MISSING_KERNEL = "missing kernel"
-registry: dict[str, str] = {}
+GRAPH_CONDITION = "graph condition"
+registry: dict[str, str] = {GRAPH_CONDITION: "kbuild.primitives.conditions:SETTER"}
+_NO_DEVICES = {MISSING_KERNEL, GRAPH_CONDITION}
 _jit = False
 
 
@@ -71,7 +73,7 @@ def launch_on(
     """Launches through the provider of a device kind; LaunchError when nobody answers for it."""
     provider = find(kind)
     if provider is None:
-        known = ", ".join(["cuda", *sorted(set(registry) - {MISSING_KERNEL})])
+        known = ", ".join(["cuda", *sorted(set(registry) - _NO_DEVICES)])
         raise LaunchError(
             "%s: nothing runs kernels on device %r; this installation knows %s" % (kernel.name, device, known)
         )

@@ -39,6 +39,17 @@ def passed(ordinal: int, handle: int | None = None) -> None:
     known.extend(left)
 
 
+def captured(ordinal: int, handles: set[int], before: list[Launch]) -> list[str]:
+    """Forgets the launches on these streams that were not there before, since none has run; the kernels' names."""
+    known, seen = log(ordinal), set(map(id, before))
+    launches = list(known)
+    taken = [launch for launch in launches if id(launch) not in seen and _handle(launch[2]) in handles]
+    gone = set(map(id, taken))
+    known.clear()
+    known.extend([launch for launch in launches if id(launch) not in gone])
+    return list(dict.fromkeys([launch[0] for launch in taken]))
+
+
 def _handle(stream: Any) -> int:
     from . import context
 
@@ -57,13 +68,17 @@ def story(lost: str | None) -> str:
             lines.append(
                 "\n  launches on cuda:%d since the last synchronisation that went well, newest first:" % ordinal
             )
-            lines += ["\n    %s, dim=%r%s" % (name, dim, _on(stream)) for name, dim, stream in launches[:_SHOWN]]
+            lines += ["\n    %s%s%s" % (name, _size(dim), _on(stream)) for name, dim, stream in launches[:_SHOWN]]
             if len(launches) > _SHOWN:
                 more = "%d more" % (len(launches) - _SHOWN) if len(launches) < KEPT else "more"
                 lines.append("\n    … and %s" % more)
     if lines:
         lines.append("\n  help: KBUILD_CHECK=launch waits after each launch, and names the one that fails")
     return "".join(lines)
+
+
+def _size(dim: Any) -> str:
+    return "" if dim is None else ", dim=%r" % (dim,)  # a graph has none
 
 
 def _on(stream: Any) -> str:

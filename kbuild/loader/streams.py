@@ -47,7 +47,7 @@ class Stream:
             self._handle.value = handle
         elif self.device.kind == "cuda":
             self._is_own = True
-            with self.device.current():
+            with self.device.current(), context.Relaxed():
                 call = driver.get().call
                 call("cuStreamCreateWithPriority", self._handle, _NON_BLOCKING, priority, about=str(self.device))
 
@@ -219,7 +219,7 @@ def _destroy(made: Any, call: str) -> None:
     for _ in range(2):  # what comes before the handle is given back is worth a second try
         try:
             if made._handle.value:
-                with made.device.current():
+                with made.device.current(), context.Relaxed():  # a finalizer may come while a graph is captured
                     handle, made._handle.value = made._handle.value, 0
                     driver.get().call(call, handle)
         except DriverError:

@@ -23,7 +23,6 @@ SIGNATURES: dict[str, tuple[Any, ...]] = {
     "cuCtxDisablePeerAccess": (_HANDLE,),
     "cuCtxGetDevice": (_INT_OUT,),
     "cuCtxGetStreamPriorityRange": (_INT_OUT, _INT_OUT),
-    "cuFuncGetAttribute": (_INT_OUT, c_int, _HANDLE),
     "cuFuncLoad": (_HANDLE,),  # since 12.4
     # memory
     "cuMemAllocFromPoolAsync": (_OUT, c_size_t, _HANDLE, _HANDLE),
@@ -57,7 +56,6 @@ SIGNATURES: dict[str, tuple[Any, ...]] = {
     "cuEventSynchronize": (_HANDLE,),
     "cuEventElapsedTime": (POINTER(c_float), _HANDLE, _HANDLE),
     # graphs
-    "cuThreadExchangeStreamCaptureMode": (_INT_OUT,),
     "cuStreamBeginCapture_v2": (_HANDLE, c_int),
     "cuStreamEndCapture": (_HANDLE, _OUT),
     "cuStreamIsCapturing": (_HANDLE, _INT_OUT),

@@ -6,11 +6,17 @@ captured keeps what it will use whenever it runs.
 
 from __future__ import annotations
 
+from _thread import get_ident
+
+from . import driver
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-captures: dict[int, list[Any]] = {}  # what the graphs that are being captured keep, by the stream's handle
+captures: list[Any] = []  # the captures of kbuild's that are going on, in any thread: graphs.capture
+
+_spoilers: dict[int, str] = {}  # by thread: the driver's last word against a capture
 
 
 def note(handle: int, stream: Any, owners: Any) -> None:
@@ -22,5 +28,24 @@ def note(handle: int, stream: Any, owners: Any) -> None:
         except AttributeError:
             continue  # somebody else's memory
     if captures:
-        for kept in list(captures.values()):
-            kept.extend(owners)
+        keep(handle, owners)
+
+
+def keep(handle: int, owners: Any) -> None:
+    """What is captured on a stream keeps these."""
+    for capture in list(captures):
+        capture.keep(handle, owners)
+
+
+def begin() -> None:
+    """A capture begins in this thread: what spoiled earlier ones does not matter any more."""
+    _spoilers.pop(get_ident(), None)
+
+
+def spoiled(code: int, message: str) -> str:
+    """What a message about a spoiled capture adds: by what it was spoiled, where that was an error in this thread."""
+    if code == driver.INVALIDATED:
+        found = _spoilers.get(get_ident())
+        return "" if found is None else "\n  the capture was spoiled by: %s" % found
+    _spoilers[get_ident()] = message.partition("\n")[0]
+    return ""

@@ -20,7 +20,16 @@ if TYPE_CHECKING:
 
     from kbuild.loader.types import Kernel
 
-NAMES = ("array_cast", "array_inner", "array_scan", "array_sum", "radix_sort_pairs", "runlength_encode")
+NAMES = (
+    "array_cast",
+    "array_inner",
+    "array_scan",
+    "array_sum",
+    "capture_if",
+    "capture_while",
+    "radix_sort_pairs",
+    "runlength_encode",
+)
 
 
 def kernels_of(names: Iterable[str]) -> list[Kernel]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kbuild.loader import abi
 from kbuild.loader.values import class_of, uint32, uint64
-from kbuild.primitives import casting, reducing, runs, scanning, sorting
+from kbuild.primitives import casting, conditions, reducing, runs, scanning, sorting
 from kbuild.primitives.kernels import made_once
 
 TYPE_CHECKING = False
@@ -78,11 +78,17 @@ def _casts() -> Iterator[Kernel]:
             yield cast_kernel(type_named(source), type_named(target))  # of one type too: it copies, with strides
 
 
+def _conditions() -> Iterator[Kernel]:
+    yield conditions.set_condition
+
+
 KERNELS: dict[str, Callable[[], Iterator[Kernel]]] = {
     "array_cast": _casts,
     "array_inner": _inner,
     "array_scan": _scans,
     "array_sum": _sums,
+    "capture_if": _conditions,
+    "capture_while": _conditions,
     "radix_sort_pairs": _sorts,
     "runlength_encode": _runs,
 }

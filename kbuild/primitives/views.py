@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import operator
 
-from kbuild.loader import abi, context, driver, interface
-from kbuild.loader.array import array, asarray, empty
+from kbuild.loader import abi, context, copying, interface
+from kbuild.loader.array import array, empty
+from kbuild.loader.foreign import asarray
 from kbuild.loader.values import class_of, describe
 
 TYPE_CHECKING = False
@@ -141,16 +142,10 @@ def offsets(axes: Sequence[Axis]) -> list[tuple[int, ...]]:
 
 
 def clear(out: array, stream: Any) -> None:
-    """Sets an array without gaps to zero, in the order of a stream."""
-    if out.nbytes:
-        with out.device.current():
-            driver.get().call("cuMemsetD8Async", out.ptr, 0, out.nbytes, context.stream_handle(stream))
+    """Sets an array to zero, in the order of a stream."""
+    copying.fill_bytes(out, bytes(out.nbytes // max(out.size, 1)), stream)
 
 
-def read(out: array, stream: Any) -> Any:
-    """The one element of an array, once what was launched on the stream is done."""
-    handle = context.stream_handle(stream)
-    if handle > 1 and not on_host([out]):  # copies wait for the default stream by themselves
-        with out.device.current():
-            driver.get().call("cuStreamSynchronize", handle)
+def read(out: array) -> Any:
+    """The one element of an array; waits for what was launched, on whichever stream."""
     return out.tolist()[0]

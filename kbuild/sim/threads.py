@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from kbuild.errors import InternalError
-from kbuild.intrinsics.table import ROWS
+from kbuild.intrinsics.table import ALL_ROWS
 from kbuild.ir import nodes
 from kbuild.ir.blocks import in_whole_blocks
 from kbuild.ir.nodes import Expr, Function, Kernel, Stmt, Symbol
@@ -132,7 +132,7 @@ class _Machine:
                 yield from self.call(callee, self.copies(arguments, frame))
             case nodes.Assign(target, value):
                 self.assign(target, copied(self.value(value, frame)), frame)
-            case nodes.Evaluate(nodes.Intrinsic() as value) if ROWS[value.name].is_atomic:
+            case nodes.Evaluate(nodes.Intrinsic() as value) if ALL_ROWS[value.name].is_atomic:
                 self.atomic(value, frame, is_used=False)
             case nodes.Evaluate(value):
                 self.value(value, frame)
@@ -295,7 +295,7 @@ class _Machine:
         return value if part.type == type else _map(type, lambda _: value, zero(type))
 
     def intrinsic(self, expr: nodes.Intrinsic, frame: dict[Symbol, Any]) -> Any:
-        if ROWS[expr.name].is_atomic:
+        if ALL_ROWS[expr.name].is_atomic:
             return self.atomic(expr, frame, is_used=True)
         type = _scalar(expr.arguments[0].type)
         if expr.name in numbers.APPROXIMATE:
@@ -325,6 +325,8 @@ def _after(name: str, before: Any, values: list[Any], type: Scalar) -> Any:
             return numbers.EXACT[name.removeprefix("atomic_")](before, values[0])
         case "atomic_exch":
             return values[0]
+        case "atomic_graph_condition":
+            return before  # there is no graph
         case "atomic_cas":
             return values[1] if _same_bits(before, values[0]) else before
     raise InternalError(f"no meaning for {name}")

@@ -17,10 +17,23 @@ from typing import TYPE_CHECKING, Any, Callable
 from kbuild import loader
 from kbuild.loader import __main__ as command_line
 from kbuild.loader import array as arrays
+from kbuild.loader import (
+    bound,
+    conditional,
+    context,
+    copying,
+    driver,
+    foreign,
+    format,
+    graphs,
+    indexed,
+    readiness,
+    resolve,
+)
 from kbuild.loader import bundle as bundles
-from kbuild.loader import context, copying, driver, foreign, format, indexed, readiness, resolve
 from kbuild.loader.types import int32, struct
 from kbuild.loader.values import vec3
+from kbuild.primitives import conditions
 from kbuild.warp import host
 from tests.helpers.fake_cuda import bundle_bytes, code, cubin_row, kernel_rows, make_bundle, make_manifest
 
@@ -454,6 +467,87 @@ def _package_kernel() -> Any:
         return __import__(PACKAGE).k
     finally:
         sys.path.remove(str(folder))
+
+
+# Graphs
+
+
+def _captured(cuda: FakeCuda) -> tuple[Any, Any, Any]:
+    """A graph of two launches and a fill; the bound launch and the array."""
+    kernel, held = make_bundle(PARAMETERS)["p.kernels:k"], arrays.zeros(3)
+    step = bound.BoundLaunch(kernel, 300, (held, 1.0), None, None, None)
+    with graphs.capture() as graph:
+        step()
+        kernel.launch(5, (held, 2.0))
+        held.fill_(3.0)
+    return graph, step, held
+
+
+@scene
+def capture(cuda: FakeCuda) -> Act:
+    held, made = arrays.zeros(3), make_bundle(PARAMETERS)["p.kernels:k"]
+    step = bound.BoundLaunch(made, 300, (held, 1.0), None, None, None)
+
+    def act() -> Any:
+        with graphs.capture() as graph:
+            step()
+            made.launch(5, (held, 1.0))
+        return graph.is_captured
+
+    return act
+
+
+@scene
+def capture_of_copies(cuda: FakeCuda) -> Act:
+    to, source = arrays.zeros(3), arrays.ones(3)
+
+    def act() -> Any:
+        with graphs.capture() as graph:
+            copying.copy(to, source)
+            arrays.zeros(4)
+        return graph.is_captured
+
+    return act
+
+
+@scene
+def launch_of_a_graph(cuda: FakeCuda) -> Act:
+    graph, _, _ = _captured(cuda)
+    return launched(cuda, graph.launch)
+
+
+@scene
+def launch_of_a_graph_on_a_stream(cuda: FakeCuda) -> Act:
+    graph, _, _ = _captured(cuda)
+    stream = cuda.make_stream()
+    return launched(cuda, lambda: graph.launch(stream))
+
+
+@scene
+def upload_of_a_graph(cuda: FakeCuda) -> Act:
+    return _captured(cuda)[0].upload  # type: ignore[no-any-return]
+
+
+@scene
+def update_of_a_graph(cuda: FakeCuda) -> Act:
+    graph, step, _ = _captured(cuda)
+    step.set(x=5.0)
+    return lambda: graph.update(step)
+
+
+@scene
+def capture_of_a_loop(cuda: FakeCuda) -> Act:
+    parameters = [("condition", "array1[int32]"), ("low", "int32"), ("high", "int32"), ("inverted", "int32")]
+    name = "kbuild.primitives.conditions:set_condition"
+    conditions.set_condition.target = make_bundle(parameters, name=name)[name]
+    condition, held = arrays.ones(1, int), arrays.zeros(3)
+
+    def act() -> Any:
+        with graphs.capture() as graph:
+            conditional.capture_while(condition, lambda: held.fill_(1.0))
+        return graph.is_captured
+
+    return act
 
 
 # The command line

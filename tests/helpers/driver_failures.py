@@ -133,16 +133,25 @@ class Run:
     def is_absorbed(self, number: int, code: int) -> bool:
         """Whether the loader overcomes this failure, by design."""
         before, (call, *after) = self.calls[: number - 1], self.calls[number - 1 :]
-        work = next((c for c in (call, *after) if not c.startswith("cuCtx")), None)
+        on_the_way = ("cuCtx", "cuThreadExchangeStreamCaptureMode")
+        work = next((c for c in (call, *after) if not c.startswith(on_the_way)), None)
+        if call == "cuThreadExchangeStreamCaptureMode" and before[-1:] and before[-1] in GIVEN_BACK:
+            return True  # as below
+        asked = ("cuStreamIsCapturing", "cuStreamGetCaptureInfo_v2")
+        if self.warm and self.name.startswith("capture") and work in (*asked, "cuLaunchKernelEx"):
+            # Of a quick launch, which the thorough one repeats.
+            return call != "cuLaunchKernelEx" or before[-2:] != ["cuCtxGetCurrent", "cuCtxSetCurrent"]
         if call in ("cuMemAllocFromPoolAsync", "cuMemAlloc_v2") and code == 2:
             return True  # tried again, when what waits and what the pool keeps has gone back
-        if work in ("cuMemFree_v2", "cuMemFreeAsync"):
+        if work in ("cuMemFree_v2", "cuMemFreeAsync", "cuStreamDestroy_v2", "cuGraphExecDestroy", "cuGraphDestroy"):
             return True  # nobody could be told: what comes before the free is tried again, a refused free is final
         if call == "cuCtxSetCurrent" and before[-1:] != ["cuCtxGetCurrent"]:
             return True  # the program's context is put back at a second try
         if call == "cuLaunchKernelEx":  # the thorough launch tries again after the quick one, and in the right context
             is_quick = self.warm and self.name in QUICK and before[-2:] != ["cuCtxGetCurrent", "cuCtxSetCurrent"]
             return code in WRONG_CONTEXT or is_quick
+        if call == "cuGraphLaunch" and before[-2:] != ["cuCtxGetCurrent", "cuCtxSetCurrent"]:
+            return code in WRONG_CONTEXT
         # Other code may do, and in one scene there is some.
         return call == "cuModuleLoadData" and code in NO_BINARY and self.name == "launch of the second best code"
 

@@ -85,9 +85,9 @@ class FakeCuda:
     @staticmethod
     def _forget_here() -> None:
         """What the loader remembers of a driver."""
-        driver._driver, context._devices = None, None
-        for kept in (pools._pools, allocation._waiting, recent._logs, uses.captures):
+        for kept in (recent._logs, uses.captures, pools._pools, allocation._waiting):  # may hold streams: these first
             kept.clear()  # type: ignore[attr-defined]
+        driver._driver, context._devices = None, None
 
     def set_current(self, context: int) -> None:
         """The context that is current in this thread, as if the program had made it so; 0 for none."""

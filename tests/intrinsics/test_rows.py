@@ -11,10 +11,11 @@ import kbuild as kb
 from kbuild.codegen import helpers
 from kbuild.intrinsics import library_rotations, library_spatial
 from kbuild.intrinsics.absent import ABSENT
+from kbuild.intrinsics.catalogue import groups
 from kbuild.intrinsics.library import ELEMENTWISE, FUNCTIONS, OVERLOADS, REDUCTIONS
 from kbuild.intrinsics.row import Row
 from kbuild.intrinsics.signature import signature
-from kbuild.intrinsics.table import ROWS, SPECIAL_FORMS, has_effects
+from kbuild.intrinsics.table import ALL_ROWS, ROWS, SPECIAL_FORMS, has_effects
 from kbuild.ir.types import BOOL, FLOAT16, FLOAT32, INT8, INT32, SCALARS, Scalar, Type, Vector
 from kbuild.loader import builtins
 from kbuild.loader.builtins import TABLE
@@ -38,6 +39,14 @@ def test_host_and_compiler_know_the_same_functions() -> None:
     assert all(TABLE[name].name == name == getattr(kb, name).name for name in TABLE)
     with pytest.raises(AttributeError, match="sine"):
         _ = builtins.sine
+
+
+def test_rows_without_a_name() -> None:
+    """What kbuild's own kernels alone use is in no list of functions, and no attribute of kb."""
+    own = set(ALL_ROWS) - set(ROWS)
+    assert own == {"atomic_graph_condition"}
+    assert not own & {entry.name for entries in groups().values() for entry in entries}
+    assert not any(hasattr(kb, name) for name in own)
 
 
 @pytest.mark.parametrize("name", ROWS)

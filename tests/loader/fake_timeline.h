@@ -5,7 +5,7 @@
    work it waits for is not done: then it stands in `pending`, with the memory it uses, until the test lets go or the
    program waits. A place in `streams` is used again once its stream is gone and has done everything. */
 
-enum { MAX_STREAMS = 256, MAX_TAILS = 64 };
+enum { MAX_STREAMS = 1024, MAX_TAILS = 64 };
 typedef unsigned Clock[MAX_STREAMS];
 struct Capture;
 struct Node;

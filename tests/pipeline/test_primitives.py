@@ -30,6 +30,7 @@ def test_all_of_them_for_three_gpus(make_project: MakeProject) -> None:
     project = make_project(targets=TARGETS, primitives=True)
     result = project.build()
     assert own(result) == {
+        "conditions:set_condition",
         "runs:count_heads",
         "runs:write_runs",
         "sorting:place_digits",
@@ -44,7 +45,7 @@ def test_all_of_them_for_three_gpus(make_project: MakeProject) -> None:
     bundle = open_bundle(project.bundle)
     bundle.verify()
     units = {(row["unit"].partition("#")[0], row["target"]) for row in bundle.manifest["cubins"]}
-    for module in ("casting", "reducing", "runs", "scanning", "sorting"):
+    for module in ("casting", "conditions", "reducing", "runs", "scanning", "sorting"):
         assert {(OWN + module, target) for target in TARGETS} <= units
     assert {"pkg.first:louder", "pkg.second:moved"} <= set(bundle)
     assert all(row["spills"] == 0 for cubin in bundle.manifest["cubins"] for row in cubin["resources"])
@@ -58,6 +59,21 @@ def test_some_of_them(make_project: MakeProject) -> None:
         diagnostic.severity == "error" or "primitives" in diagnostic.message for diagnostic in result.diagnostics
     )
     assert result.skipped == ()
+
+
+def test_what_decides_in_a_graph(make_project: MakeProject) -> None:
+    """The driver has the function that the kernel calls; nothing is linked. Compilers before 12.4 do not know it."""
+    targets = ["jetson-orin-jp6", "sm_80", "sm_90", "sm_120", "jetson-thor-jp7"]
+    project = make_project(targets=targets, primitives=["capture_while"])
+    assert own(project.build()) == {"conditions:set_condition"}
+    bundle = open_bundle(project.bundle)
+    bundle.verify()
+    asks = {
+        row["target"]: b"\0cudaGraphSetConditional\0" in bundle.parsed.blob(row["blob"])
+        for row in bundle.manifest["cubins"]
+        if row["unit"].startswith(OWN)
+    }
+    assert asks == dict.fromkeys(targets, True) | {"jetson-orin-jp6": False}
 
 
 def test_none_unless_asked_for(make_project: MakeProject) -> None:

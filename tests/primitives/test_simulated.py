@@ -112,7 +112,8 @@ def test_kernels(name: str, machine: Machine) -> None:
 
 
 def test_every_kernel_is_among_them() -> None:
-    assert KERNELS.keys() == CASES.keys() == set(primitives.NAMES)
+    in_graphs = {"capture_if", "capture_while"}  # one thread, which says something to a graph: tests/loader
+    assert KERNELS.keys() == CASES.keys() == set(primitives.NAMES) - in_graphs
     for name, wanted in KERNELS.items():
         assert {kernel.__name__ for kernel in primitives.kernels_of([name])} == wanted
 

@@ -9,39 +9,23 @@ from __future__ import annotations
 
 import ctypes
 import sys
-from ctypes import c_int, c_uint64
+from ctypes import c_uint64
 
-from .. import context, driver
+from .. import context, driver, uses
+from ..context import Relaxed, is_capturing
 from ..errors import DriverError
 from . import books, pools
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from typing import Any
 
 _OUT_OF_MEMORY = 2
-_IMPLICIT = 906  # the default stream would wait for one that is being captured
-_RELAXED = 2  # CUstreamCaptureMode
 _PORTABLE, _MAPPED = 1, 2  # flags of cuMemHostAlloc
 _ATTACH_GLOBAL = 1
 _MANAGED, _CONCURRENT_MANAGED, _CAN_MAP_HOST = 83, 89, 19  # CUdevice_attribute
 _ALIGN = 64  # of memory on the host
-
-
-class Relaxed:
-    """`with Relaxed():` allows this thread what a capture going on forbids: to allocate, to free, to load code."""
-
-    __slots__ = ("_mode",)
-
-    def __init__(self) -> None:
-        self._mode = c_int(_RELAXED)
-
-    def __enter__(self) -> None:
-        driver.get().call("cuThreadExchangeStreamCaptureMode", self._mode)
-
-    def __exit__(self, *_: object) -> None:
-        driver.get().ask("cuThreadExchangeStreamCaptureMode", self._mode)
 
 
 class Memory:
@@ -76,8 +60,9 @@ class Memory:
         handle = 0 if handle == 1 else handle  # both mean the default stream
         if handle != self.handle and handle not in self.users and self.ptr:
             with self.device.current():
-                if not is_capturing(handle):  # a capture cannot wait for what is outside; `capture` has waited before
-                    context.wait_for_stream(self.device, self.handle, handle)
+                if is_capturing(handle):
+                    return  # the graph keeps the memory, and uses it on the streams that it is launched on
+                context.wait_for_stream(self.device, self.handle, handle)
             self.users[handle] = stream
 
     def __del__(self) -> None:
@@ -103,8 +88,12 @@ class Memory:
             _waiting.setdefault(self.device.ordinal, []).append(made)
             made.watch(others)
         else:
-            ptr, self._address.value = self._address.value, 0
-            give_back(self.free_call, ptr, self.handle)
+            give_back(self.free_call, self._taken, self.handle)
+
+    def _taken(self) -> int:
+        """The address, which is nobody's from then on."""
+        ptr, self._address.value = self._address.value, 0
+        return ptr
 
     def _others(self) -> list[int]:
         """The streams whose work has to be done before the memory goes."""
@@ -167,7 +156,12 @@ class PinnedMemory(Memory):
         self.host_ptr = self._address.value
 
     def used_on(self, handle: int, stream: Any) -> None:
-        self.users.setdefault(0 if handle == 1 else handle, stream)
+        handle = 0 if handle == 1 else handle
+        if handle not in self.users:
+            with self.device.current():
+                if is_capturing(handle):
+                    return
+            self.users[handle] = stream
 
 
 class MappedMemory(PinnedMemory):
@@ -237,11 +231,11 @@ def allocate(device: Any, size: int, memory: str | None = None) -> Memory:
 
 
 def _may_pool(device: context.Device) -> bool:
-    if pools.of(device) is None:
-        return False
     from .. import current
 
-    return not is_capturing(current.handle(device))
+    if is_capturing(current.handle(device)):
+        return False
+    return pools.of(device) is not None
 
 
 def _pinned(device: Any, size: int) -> Memory:
@@ -280,7 +274,7 @@ def _take(device: context.Device, size: int, arguments: tuple[Any, ...]) -> None
 
         gc.collect()  # arrays in cycles
         reclaim(device, wait=True)
-        pool = pools.of(device)
+        pool = None if uses.captures else pools.of(device)  # waiting would spoil a capture
         if pool is not None:
             cuda.ask("cuCtxSynchronize")
             pool.trim(0)
@@ -305,21 +299,16 @@ def _refused(error: DriverError, device: context.Device) -> DriverError:
     return DriverError("\n".join([*lines, cure]), error.call, error.code, error.name)
 
 
-def is_capturing(handle: int) -> bool:
-    """Whether a stream is being captured; also of the default stream, when it may not be touched for that reason."""
-    cuda, status = driver.get(), c_int()
-    code = cuda.ask("cuStreamIsCapturing", handle, status)
-    if code not in (0, _IMPLICIT):
-        raise cuda.error("cuStreamIsCapturing", code, "stream 0x%x" % handle)
-    return code == _IMPLICIT or status.value != 0
-
-
-def give_back(call: str, ptr: int, handle: int) -> None:
-    """Frees memory in the way that it asks for."""
+def give_back(call: str, take: Callable[[], int], handle: int) -> None:
+    """Frees memory in the way that it asks for; `take` gives the address at the last moment, 0 where it is gone."""
     if call == "cuMemFreeAsync":
-        driver.get().call(call, ptr, handle)
-    else:
-        with Relaxed():
+        ptr = take()
+        if ptr:
+            driver.get().call(call, ptr, handle)
+        return
+    with Relaxed():
+        ptr = take()
+        if ptr:
             driver.get().call(call, ptr)
 
 
@@ -366,9 +355,11 @@ class _Waiting:
             handle, event.value = event.value, 0
             if handle:
                 driver.get().ask("cuEventDestroy_v2", handle)
+        give_back(self.call, self._taken, self.handle)
+
+    def _taken(self) -> int:
         ptr, self.ptr = self.ptr, 0
-        if ptr:
-            give_back(self.call, ptr, self.handle)
+        return ptr
 
 
 _waiting: dict[int, list[_Waiting]] = {}  # by the GPU's ordinal
@@ -386,7 +377,7 @@ def reclaim(device: context.Device, wait: bool = False) -> None:
     if not queue or not lock.acquire(blocking=wait):
         return  # nothing, or another thread is at it
     try:
-        with device.current():
+        with device.current(), Relaxed():  # asking for an event is not allowed in a capture
             for one in list(queue):
                 is_free = one.is_done(wait) and not (one.handle and is_capturing(one.handle))
                 if is_free and one in queue:  # a finalizer may have been here meanwhile

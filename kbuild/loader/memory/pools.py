@@ -115,7 +115,8 @@ def of(place: context.Device) -> Pool | None:
         with context.lock():
             found = _pools.get(place.ordinal)
             if found is None:
-                found = _pools[place.ordinal] = Pool(place)
+                with context.Relaxed():
+                    found = _pools[place.ordinal] = Pool(place)
     return found
 
 

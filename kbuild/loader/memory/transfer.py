@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ctypes
 
-from .. import buffers, context, driver
+from .. import buffers, context, driver, uses
 from ..interface import View, contiguous_strides, is_contiguous
 
 TYPE_CHECKING = False
@@ -121,10 +121,8 @@ def copy(to: Side, source: Side, handle: int) -> None:
 
 def _check_capture(to: Side, source: Side, handle: int) -> None:
     """A graph would read or write ordinary memory of the host whenever it runs, long after it is gone."""
-    from .allocation import is_capturing
-
     for side in (to, source):
-        if side.is_host and not side.is_pinned and is_capturing(handle):
+        if side.is_host and not side.is_pinned and context.is_capturing(handle):
             raise ValueError(
                 "the stream is being captured into a graph, which cannot copy from or to ordinary memory of the host\n"
                 "  help: copy before the capture, or use an array in pinned memory: kb.empty(…, device='cpu', "
@@ -251,10 +249,8 @@ _MANY_WORDS = 16
 
 def _write_first(device: Any, ptr: int, pattern: bytes, handle: int) -> None:
     """One element: word by word, since a graph cannot read it from the host later; a long one from the host."""
-    from .allocation import is_capturing
-
     call, about = driver.get().call, str(device)
-    if len(pattern) > 4 * _MANY_WORDS and not is_capturing(handle):
+    if len(pattern) > 4 * _MANY_WORDS and not context.is_capturing(handle):
         seed = ctypes.create_string_buffer(pattern, len(pattern))
         call("cuMemcpyHtoDAsync_v2", ptr, ctypes.addressof(seed), len(pattern), handle, about=about)
         return
@@ -270,7 +266,7 @@ def _fill_with_gaps(device: Any, view: View, pattern: bytes, handle: int) -> Non
 
     memory = allocate(device, packed_size(view))
     source = View(memory.ptr, view.shape, contiguous_strides(view.shape, len(pattern)), view.element)
-    memory.used_on(handle, handle)
+    uses.note(handle, handle, (memory,))
     fill(device, source, pattern, handle)
     copy(Side(device, view), Side(device, source), handle)
 
