@@ -6,6 +6,9 @@ captured keeps what it will use whenever it runs.
 
 from __future__ import annotations
 
+from . import context, driver
+from .errors import DriverError
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
@@ -24,3 +27,45 @@ def note(handle: int, stream: Any, owners: Any) -> None:
     if captures:
         for kept in list(captures.values()):
             kept.extend(owners)
+
+
+_GONE = (201, 400, 709)  # what the driver says of a stream that its owner has destroyed, or whose context is gone
+
+
+def wait(memory: Any, others: Any, consumer: int, place: Any) -> None:
+    """Lets what follows on stream `consumer` of GPU `place` wait for what stands on other streams of the memory's GPU.
+
+    For a stream that is gone the whole GPU is waited for instead, here and now.
+    """
+    for other in others:
+        try:
+            context.wait_for_stream(memory.device, other, consumer, place)
+        except DriverError as error:
+            if error.code not in _GONE or other not in memory.users:
+                raise
+            with memory.device.current():
+                driver.get().call("cuCtxSynchronize", about=str(memory.device))
+            memory.users.pop(other, None)
+
+
+def hand_over(memory: Any, place: Any, consumer: int, stream: Any) -> None:
+    """Lets somebody's stream wait for everything that was done to an array's memory here, and the memory note it.
+
+    `memory` is what owns it; of another library's only what stands on the streams that are meant here is known.
+    """
+    from . import current
+    from .memory.allocation import is_capturing
+
+    users = getattr(memory, "users", None)
+    if users is not None:
+        memory.used_on(consumer, stream)
+    with place.current():
+        if is_capturing(consumer):
+            return  # a capture cannot wait for what is outside of it
+    # Launches on the default stream leave no note, so it is always one of them.
+    others = {0, current.handle(place), *([] if users is None else (memory.handle, *users))} - {consumer}
+    if users is None or memory.device is not place:
+        for other in sorted(others):
+            context.wait_for_stream(place, other, consumer)
+    else:
+        wait(memory, sorted(others), consumer, place)

@@ -17,7 +17,7 @@ from . import books, pools
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from typing import Any
 
 _OUT_OF_MEMORY = 2
@@ -211,11 +211,16 @@ class HostMemory(Memory):
         books.strike(id(self))
 
 
+sweepers: list[Callable[[], None]] = []  # called before memory is allocated: they let go what nobody has any more
+
+
 def allocate(device: Any, size: int, memory: str | None = None) -> Memory:
     """Memory on a device: `memory` is None for what is usual there, `pinned`, `mapped` or `managed`.
 
     Raises DriverError, ValueError.
     """
+    for sweep in sweepers:
+        sweep()
     if memory is None:
         if device.kind != "cuda":
             return HostMemory(device, size)
