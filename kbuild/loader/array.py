@@ -451,7 +451,9 @@ def _from_data(data: Any, dtype: Any, device: Any, memory: str | None) -> array:
 
     if foreign.is_array(data):
         source = foreign.asarray(data, dtype)
-        made = empty(source.shape, source.dtype, source.device if device is None else device, memory)
+        if device is None and (source.device.kind == "cuda" or isinstance(data, array)):
+            device = source.device
+        made = empty(source.shape, source.dtype, device, memory)
         copying.copy(made, source)
         return made
     encoded, shape, dtype = host.encode(data, dtype)

@@ -53,7 +53,8 @@ class BoundLaunch:
 
     __slots__ = (
         "_args", "_block_dim", "_config", "_entry", "_function", "_handle", "_has_tensors", "_invoke", "_loaded",
-        "_log", "_max_blocks", "_owners", "_params", "_slots", "_starts", "_values", "device", "dim", "kernel", "stream",
+        "_log", "_max_blocks", "_owners", "_params", "_slots", "_starts", "_values", "device", "dim", "kernel",
+        "stream",
     )  # fmt: skip
 
     def __init__(

@@ -170,8 +170,11 @@ def to_jax(whole: array) -> Any:
 
 def dtype_from_jax(dtype: Any) -> Any:
     """`jax.numpy.float32`, or NumPy's, → `kb.float32`."""
-    found = getattr(dtype, "dtype", dtype)
-    return _scalar(str(getattr(found, "name", None) or getattr(found, "__name__", "")), dtype)
+    for one in (dtype, getattr(dtype, "dtype", None)):
+        name = str(getattr(one, "name", None) or getattr(one, "__name__", ""))
+        if name.rstrip("_") in abi.SCALARS:
+            return _scalar(name, dtype)
+    raise _no_counterpart(dtype)
 
 
 def dtype_to_jax(dtype: Any) -> Any:
@@ -207,10 +210,14 @@ def device_to_jax(device: Any) -> Any:
 
 
 def _scalar(name: str, given: Any) -> Any:
-    scalar = abi.SCALARS.get("bool" if name == "bool_" else name)
+    scalar = abi.SCALARS.get(name.rstrip("_"))
     if scalar is None:
-        raise TypeError("%s has no counterpart among the types of kernels" % (given,))
+        raise _no_counterpart(given)
     return class_of(scalar)
+
+
+def _no_counterpart(given: Any) -> TypeError:
+    return TypeError("%s has no counterpart among the types of kernels" % (given,))
 
 
 def _named(module: Any, dtype: Any) -> Any:

@@ -98,18 +98,18 @@ def reader(type: Any, ordinal: int) -> Callable[[Any], bytes]:
     torch, scalar = sys.modules["torch"], interface.scalar_of(type.element)
     if scalar is None or not hasattr(torch, scalar.spelling):
         return _refuse
-    dtype, strided, size, ndim = getattr(torch, scalar.spelling), torch.strided, scalar.size, type.ndim
+    dtype, size, ndim = getattr(torch, scalar.spelling), scalar.size, type.ndim
     inner = interface.inner_shape(type.element)
     steps = interface.contiguous_strides(inner, 1)
     descriptor = struct.Struct("<Q%di" % (2 * ndim)).pack
 
     def read(tensor: Any) -> bytes:
-        address = tensor.data_ptr()
+        address = tensor.data_ptr()  # which sparse tensors refuse
         if tensor.dtype is not dtype or tensor.get_device() != ordinal or not address or address % size:
             raise fastpath.Unexpected
-        if tensor.layout is not strided or tensor.is_neg():
-            raise fastpath.Unexpected
         shape, strides = tensor.shape, tensor.stride()
+        if tensor.is_neg():
+            raise fastpath.Unexpected
         if inner:
             if shape[ndim:] != inner or strides[ndim:] != steps:
                 raise fastpath.Unexpected
