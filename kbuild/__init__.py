@@ -22,7 +22,7 @@ _HOMES = {
         array array1d array2d array3d array4d empty empty_like full full_like ones ones_like zeros zeros_like
     """,
     "loader.bound": "BoundLaunch bind",
-    "loader.context": "Device get_devices synchronize",
+    "loader.context": "Device HostDevice get_devices synchronize",
     "loader.conversions": """
         from_cupy from_jax from_torch stream_from_torch stream_to_torch to_cupy to_jax to_torch
     """,
@@ -31,11 +31,12 @@ _HOMES = {
     "loader.dlpack": "from_dlpack",
     "loader.errors": "BundleError DriverError LaunchError StaleBundle",
     "loader.foreign": "asarray",
-    "loader.memory.books": "memory_report",
+    "loader.indexed": "indexedarray indexedarray1d indexedarray2d indexedarray3d indexedarray4d",
+    "loader.memory.books": "MemoryReport memory_report",
     "loader.memory.pools": "set_pool_limit trim_memory",
     "loader.providers": "enable_jit",
     "loader.resolve": "launch",
-    "loader.streams": "Event Stream elapsed_time",
+    "loader.streams": "Event Stream elapsed_time stream_priorities",
     "loader.types": "Function Kernel func kernel overload struct",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}

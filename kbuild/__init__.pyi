@@ -5,28 +5,47 @@ building; these types are a little wider: all numbers of one kind (`float16`, `f
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, Generic, TypeAlias
+from types import EllipsisType
+from typing import Any, Generic, Literal, TypeAlias
 from typing import overload as _overload
 
 from typing_extensions import ParamSpec, Self, TypeVar
 
 from kbuild._version import __version__ as __version__
 from kbuild.loader import factories as _factories
+from kbuild.loader.bound import BoundLaunch as BoundLaunch
+from kbuild.loader.bound import bind as bind
 from kbuild.loader.context import Device as Device
+from kbuild.loader.context import HostDevice as HostDevice
 from kbuild.loader.context import get_devices as get_devices
 from kbuild.loader.context import synchronize as synchronize
 from kbuild.loader.conversions import stream_from_torch as stream_from_torch
 from kbuild.loader.conversions import stream_to_torch as stream_to_torch
+from kbuild.loader.current import ScopedDevice as ScopedDevice
+from kbuild.loader.current import ScopedStream as ScopedStream
+from kbuild.loader.current import get_device as get_device
+from kbuild.loader.current import get_stream as get_stream
+from kbuild.loader.current import set_device as set_device
+from kbuild.loader.current import set_stream as set_stream
 from kbuild.loader.errors import BundleError as BundleError
 from kbuild.loader.errors import DriverError as DriverError
 from kbuild.loader.errors import LaunchError as LaunchError
 from kbuild.loader.errors import StaleBundle as StaleBundle
+from kbuild.loader.memory.books import MemoryReport as MemoryReport
+from kbuild.loader.memory.books import memory_report as memory_report
+from kbuild.loader.memory.pools import set_pool_limit as set_pool_limit
+from kbuild.loader.memory.pools import trim_memory as trim_memory
 from kbuild.loader.providers import enable_jit as enable_jit
 from kbuild.loader.resolve import launch as launch
+from kbuild.loader.streams import Event as Event
+from kbuild.loader.streams import Stream as Stream
+from kbuild.loader.streams import elapsed_time as elapsed_time
+from kbuild.loader.streams import stream_priorities as stream_priorities
 
 types = _factories
 
 _T = TypeVar("_T")
+_U = TypeVar("_U")
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
 _N = TypeVar("_N", int, float)
@@ -100,14 +119,31 @@ def struct(cls: type[_T]) -> type[_T]:
 
 # Arrays
 
+_Memory: TypeAlias = Literal["pinned", "mapped", "managed"]
+_S: TypeAlias = slice | EllipsisType
+_I: TypeAlias = int | slice | EllipsisType
+_Slices: TypeAlias = (  # at least one slice, or …
+    _S
+    | tuple[_S]
+    | tuple[_S, _I]
+    | tuple[_I, _S]
+    | tuple[_S, _I, _I]
+    | tuple[_I, _S, _I]
+    | tuple[_I, _I, _S]
+    | tuple[_S, _I, _I, _I]
+    | tuple[_I, _S, _I, _I]
+    | tuple[_I, _I, _S, _I]
+    | tuple[_I, _I, _I, _S]
+)
+
 class array(Generic[_T]):
-    """An array in GPU memory; `array[float]` in a signature is an array of one dimension."""
+    """An array in the memory of a GPU or of the host; `array[float]` in a signature is one of one dimension."""
 
     ptr: int
     shape: tuple[int, ...]
     strides: tuple[int, ...]
     dtype: Any
-    device: Device
+    device: Device | HostDevice
     @_overload
     def __init__(
         self,
@@ -120,6 +156,8 @@ class array(Generic[_T]):
         device: Any = None,
         owner: Any = None,
         ndim: int | None = None,
+        copy: bool = True,
+        memory: _Memory | None = None,
     ) -> None: ...
     @_overload
     def __init__(
@@ -132,6 +170,8 @@ class array(Generic[_T]):
         device: Any = None,
         owner: Any = None,
         ndim: int | None = None,
+        copy: bool = True,
+        memory: _Memory | None = None,
     ) -> None: ...
     @property
     def ndim(self) -> int:
@@ -150,25 +190,83 @@ class array(Generic[_T]):
         """False once `free` was called."""
 
     @property
-    def __cuda_array_interface__(self) -> dict[str, Any]: ...
-    def __len__(self) -> int: ...
-    def __getitem__(self, index: int | tuple[int, ...]) -> _T:
-        """An element, inside kernels."""
+    def is_contiguous(self) -> bool:
+        """Whether the elements lie side by side in row-major order."""
 
+    @property
+    def readonly(self) -> bool:
+        """Whether the memory's owner has lent it for reading only."""
+
+    @property
+    def pinned(self) -> bool:
+        """Whether this is memory of the host that GPUs copy from and to while the host goes on."""
+
+    @property
+    def host(self) -> array[_T]:
+        """The same bytes as an array of the host, of one in mapped or managed memory."""
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]: ...
+    @property
+    def __array_interface__(self) -> dict[str, Any]: ...
+    def __dlpack__(self, **options: Any) -> Any: ...
+    def __dlpack_device__(self) -> tuple[int, int]: ...
+    def __len__(self) -> int: ...
+    def __iter__(self) -> Iterator[Any]: ...
+    @_overload
+    def __getitem__(self, index: int | tuple[int, ...]) -> _T:
+        """An element; on the host this waits for the GPU."""
+
+    @_overload
+    def __getitem__(self, index: _Slices) -> array[_T]:
+        """The same memory at these places, on the host."""
+
+    @_overload
     def __setitem__(self, index: int | tuple[int, ...], value: _T) -> None:
-        """Stores an element, inside kernels."""
+        """Stores an element."""
+
+    @_overload
+    def __setitem__(self, index: _Slices, value: Any) -> None:
+        """Copies an array or host data into these places, or one value into all of them, on the host."""
 
     def tolist(self) -> Any:
         """The elements as nested lists; vectors, matrices and structs as their host classes."""
 
+    def list(self) -> Any:
+        """All elements as one flat list."""
+
     def numpy(self) -> Any:
-        """A copy as a NumPy array; vectors and matrices add axes, structs are records."""
+        """As a NumPy array; vectors and matrices add axes, structs are records. A copy, but of an array of the host."""
 
     def tobytes(self) -> bytearray:
         """A copy of the memory, in row-major order without gaps."""
 
     def assign(self, data: Any) -> None:
         """Copies host data or another array into this one."""
+
+    def fill_(self, value: Any) -> None:
+        """Writes one value into every element."""
+
+    def zero_(self) -> None:
+        """Makes every byte zero."""
+
+    def to(self, device: Any) -> array[_T]:
+        """This array where it is on the device already, else a copy there."""
+
+    def view(self, dtype: type[_U]) -> array[_U]:
+        """The same memory as elements of another type."""
+
+    def reshape(self, *shape: int | Sequence[int]) -> array[_T]:
+        """The same memory in another shape; one extent may be -1."""
+
+    def flatten(self) -> array[_T]:
+        """The same memory with one axis."""
+
+    def transpose(self, axes: Sequence[int] | None = None) -> array[_T]:
+        """The same memory with the axes in another order; reversed unless given."""
+
+    def contiguous(self) -> array[_T]:
+        """This array where it has no gaps, else a copy without."""
 
     def free(self) -> None:
         """Gives this array's hold on its memory back now."""
@@ -183,6 +281,8 @@ class array2d(array[_T]):
     def __getitem__(self, index: int) -> array[_T]: ...
     @_overload
     def __getitem__(self, index: tuple[int, int]) -> _T: ...
+    @_overload
+    def __getitem__(self, index: _Slices) -> array[_T]: ...
 
 class array3d(array[_T]):
     """`array` with three dimensions."""
@@ -193,6 +293,8 @@ class array3d(array[_T]):
     def __getitem__(self, index: tuple[int, int]) -> array[_T]: ...
     @_overload
     def __getitem__(self, index: tuple[int, int, int]) -> _T: ...
+    @_overload
+    def __getitem__(self, index: _Slices) -> array[_T]: ...
 
 class array4d(array[_T]):
     """`array` with four dimensions."""
@@ -205,34 +307,157 @@ class array4d(array[_T]):
     def __getitem__(self, index: tuple[int, int, int]) -> array[_T]: ...
     @_overload
     def __getitem__(self, index: tuple[int, int, int, int]) -> _T: ...
+    @_overload
+    def __getitem__(self, index: _Slices) -> array[_T]: ...
+
+class indexedarray(Generic[_T]):
+    """An array seen through index arrays; `indexedarray[float]` in a signature is one of one dimension.
+
+    Element (i, j) is `data[indices[0][i], indices[1][j]]`; an axis without an index array (None) is plain.
+    """
+
+    data: array[_T]
+    indices: tuple[array[int] | None, ...]
+    shape: tuple[int, ...]
+    dtype: Any
+    device: Device
+    @_overload
+    def __init__(self, *, dtype: type[_T], ndim: int | None = None) -> None: ...
+    @_overload
+    def __init__(
+        self,
+        data: array[_T],
+        indices: array[int] | Sequence[array[int] | None] | None = None,
+        dtype: type[_T] | None = None,
+        ndim: int | None = None,
+    ) -> None: ...
+    @property
+    def ndim(self) -> int:
+        """Number of axes."""
+
+    @property
+    def size(self) -> int:
+        """Number of elements that are seen."""
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all elements that are seen together."""
+
+    @property
+    def is_alive(self) -> bool:
+        """False once `data` or an index array was freed."""
+
+    def __len__(self) -> int: ...
+    def __getitem__(self, index: int | tuple[int, ...]) -> _T:
+        """An element, inside kernels."""
+
+    def __setitem__(self, index: int | tuple[int, ...], value: _T) -> None:
+        """Stores an element, inside kernels."""
+
+    def tolist(self) -> Any:
+        """The elements as nested lists; vectors, matrices and structs as their host classes."""
+
+    def numpy(self) -> Any:
+        """A copy as a NumPy array; vectors and matrices add axes, structs are records."""
+
+    def tobytes(self) -> bytearray:
+        """The elements' bytes, gathered in row-major order."""
+
+    def contiguous(self) -> array[_T]:
+        """The elements in an array of their own."""
+
+    def assign(self, data: Any) -> None:
+        """Copies host data or another array into the elements; where indices repeat, the last element stays."""
+
+    def fill_(self, value: Any) -> None:
+        """Sets every element."""
+
+    def zero_(self) -> None:
+        """Sets every byte of the elements to zero."""
+
+class indexedarray1d(indexedarray[_T]):
+    """`indexedarray` with one dimension."""
+
+class indexedarray2d(indexedarray[_T]):
+    """`indexedarray` with two dimensions."""
+
+    @_overload  # type: ignore[override]
+    def __getitem__(self, index: int) -> indexedarray[_T]: ...
+    @_overload
+    def __getitem__(self, index: tuple[int, int]) -> _T: ...
+
+class indexedarray3d(indexedarray[_T]):
+    """`indexedarray` with three dimensions."""
+
+    @_overload  # type: ignore[override]
+    def __getitem__(self, index: int) -> indexedarray2d[_T]: ...
+    @_overload
+    def __getitem__(self, index: tuple[int, int]) -> indexedarray[_T]: ...
+    @_overload
+    def __getitem__(self, index: tuple[int, int, int]) -> _T: ...
+
+class indexedarray4d(indexedarray[_T]):
+    """`indexedarray` with four dimensions."""
+
+    @_overload  # type: ignore[override]
+    def __getitem__(self, index: int) -> indexedarray3d[_T]: ...
+    @_overload
+    def __getitem__(self, index: tuple[int, int]) -> indexedarray2d[_T]: ...
+    @_overload
+    def __getitem__(self, index: tuple[int, int, int]) -> indexedarray[_T]: ...
+    @_overload
+    def __getitem__(self, index: tuple[int, int, int, int]) -> _T: ...
 
 @_overload
-def empty(shape: int | Sequence[int], dtype: type[_T], device: Any = None) -> array[_T]:
+def empty(
+    shape: int | Sequence[int], dtype: type[_T], device: Any = None, memory: _Memory | None = None
+) -> array[_T]:
     """An array of undefined content."""
 
 @_overload
-def empty(shape: int | Sequence[int], *, device: Any = None) -> array[float]: ...
+def empty(shape: int | Sequence[int], *, device: Any = None, memory: _Memory | None = None) -> array[float]: ...
 @_overload
-def zeros(shape: int | Sequence[int], dtype: type[_T], device: Any = None) -> array[_T]:
+def zeros(
+    shape: int | Sequence[int], dtype: type[_T], device: Any = None, memory: _Memory | None = None
+) -> array[_T]:
     """An array of zeros (every byte zero)."""
 
 @_overload
-def zeros(shape: int | Sequence[int], *, device: Any = None) -> array[float]: ...
+def zeros(shape: int | Sequence[int], *, device: Any = None, memory: _Memory | None = None) -> array[float]: ...
 @_overload
-def ones(shape: int | Sequence[int], dtype: type[_T], device: Any = None) -> array[_T]:
+def ones(
+    shape: int | Sequence[int], dtype: type[_T], device: Any = None, memory: _Memory | None = None
+) -> array[_T]:
     """An array of ones; vectors and matrices have ones in every component."""
 
 @_overload
-def ones(shape: int | Sequence[int], *, device: Any = None) -> array[float]: ...
+def ones(shape: int | Sequence[int], *, device: Any = None, memory: _Memory | None = None) -> array[float]: ...
 @_overload
-def full(shape: int | Sequence[int], value: Any, dtype: type[_T], device: Any = None) -> array[_T]:
+def full(
+    shape: int | Sequence[int], value: Any, dtype: type[_T], device: Any = None, memory: _Memory | None = None
+) -> array[_T]:
     """An array with `value` in every element; dtype as the value's, unless given."""
 
 @_overload
-def full(shape: int | Sequence[int], value: _T, *, device: Any = None) -> array[_T]: ...
+def full(shape: int | Sequence[int], value: _T, *, device: Any = None, memory: _Memory | None = None) -> array[_T]: ...
+def empty_like(src: array[_T], device: Any = None, memory: _Memory | None = None) -> array[_T]:
+    """An array of the shape, the type and the device of another, of undefined content."""
+
+def zeros_like(src: array[_T], device: Any = None, memory: _Memory | None = None) -> array[_T]:
+    """An array of the shape, the type and the device of another, of zeros."""
+
+def ones_like(src: array[_T], device: Any = None, memory: _Memory | None = None) -> array[_T]:
+    """An array of the shape, the type and the device of another, of ones."""
+
+def full_like(src: array[_T], value: Any, device: Any = None, memory: _Memory | None = None) -> array[_T]:
+    """An array of the shape, the type and the device of another with `value` in every element."""
+
+def clone(src: array[_T], device: Any = None, memory: _Memory | None = None, stream: Any = None) -> array[_T]:
+    """A copy of an array, on its own device unless another is named, without gaps."""
+
 @_overload
 def asarray(data: Any, dtype: type[_T]) -> array[_T]:
-    """An array over the device memory of another library's array, kept alive, not copied."""
+    """An array over the memory of another library's array, kept alive, not copied."""
 
 @_overload
 def asarray(data: Any) -> array[Any]: ...
@@ -269,8 +494,10 @@ def to_cupy(whole: array[Any]) -> Any:
 def to_jax(whole: array[Any]) -> Any:
     """A JAX array over an array's memory, which may not be written to any more."""
 
-def copy(dest: Any, src: Any) -> None:
-    """Copies `src` (an array on the same or another GPU, or host data) into the array `dest` of the same shape."""
+def copy(
+    dest: Any, src: Any, dest_offset: int = 0, src_offset: int = 0, count: int | None = None, stream: Any = None
+) -> None:
+    """Copies `src` (an array on any device, or host data) into the array `dest` of the same shape and type."""
 
 def to_host(data: Any) -> Any:
     """Nested lists of an array of this or another library."""
@@ -1974,55 +2201,55 @@ def pnoise(state: int, xyzt: vec4, px: int, py: int, pz: int, pt: int, /) -> flo
     """Noise in space and time that repeats after whole periods, also where coordinates are negative."""
 
 @_overload
-def atomic_add(array: array[_T], /, *indices_and_values: Any) -> _T:
+def atomic_add(array: array[_T] | indexedarray[_T], /, *indices_and_values: Any) -> _T:
     """Adds to the element."""
 
 @_overload
 def atomic_add(place: _T, value: _T, /) -> _T: ...
 @_overload
-def atomic_and(array: array[_T], /, *indices_and_values: Any) -> _T:
+def atomic_and(array: array[_T] | indexedarray[_T], /, *indices_and_values: Any) -> _T:
     """Keeps the bits that the value has too."""
 
 @_overload
 def atomic_and(place: _T, value: _T, /) -> _T: ...
 @_overload
-def atomic_cas(array: array[_T], /, *indices_and_values: Any) -> _T:
+def atomic_cas(array: array[_T] | indexedarray[_T], /, *indices_and_values: Any) -> _T:
     """Replaces the element where it equals `compare`, bit by bit."""
 
 @_overload
 def atomic_cas(place: _T, compare: _T, value: _T, /) -> _T: ...
 @_overload
-def atomic_exch(array: array[_T], /, *indices_and_values: Any) -> _T:
+def atomic_exch(array: array[_T] | indexedarray[_T], /, *indices_and_values: Any) -> _T:
     """Replaces the element."""
 
 @_overload
 def atomic_exch(place: _T, value: _T, /) -> _T: ...
 @_overload
-def atomic_max(array: array[_T], /, *indices_and_values: Any) -> _T:
+def atomic_max(array: array[_T] | indexedarray[_T], /, *indices_and_values: Any) -> _T:
     """Keeps the larger; a NaN loses."""
 
 @_overload
 def atomic_max(place: _T, value: _T, /) -> _T: ...
 @_overload
-def atomic_min(array: array[_T], /, *indices_and_values: Any) -> _T:
+def atomic_min(array: array[_T] | indexedarray[_T], /, *indices_and_values: Any) -> _T:
     """Keeps the smaller; a NaN loses."""
 
 @_overload
 def atomic_min(place: _T, value: _T, /) -> _T: ...
 @_overload
-def atomic_or(array: array[_T], /, *indices_and_values: Any) -> _T:
+def atomic_or(array: array[_T] | indexedarray[_T], /, *indices_and_values: Any) -> _T:
     """Sets the bits of the value."""
 
 @_overload
 def atomic_or(place: _T, value: _T, /) -> _T: ...
 @_overload
-def atomic_sub(array: array[_T], /, *indices_and_values: Any) -> _T:
+def atomic_sub(array: array[_T] | indexedarray[_T], /, *indices_and_values: Any) -> _T:
     """Subtracts from the element."""
 
 @_overload
 def atomic_sub(place: _T, value: _T, /) -> _T: ...
 @_overload
-def atomic_xor(array: array[_T], /, *indices_and_values: Any) -> _T:
+def atomic_xor(array: array[_T] | indexedarray[_T], /, *indices_and_values: Any) -> _T:
     """Turns the bits of the value round."""
 
 @_overload

@@ -128,6 +128,11 @@ def types() -> str:
             _names(["array", "array1d", "array2d", "array3d", "array4d"]),
             "`kb.array(dtype=float)`, `kb.array2d[kb.vec3]`; elements may be structs",
         ),
+        (
+            "arrays seen through index arrays",
+            _names(["indexedarray", *["indexedarray%dd" % ndim for ndim in range(1, 5)]]),
+            "`kb.indexedarray(dtype=float)`: `a[i, j]` is `data[indices0[i], indices1[j]]`; in kernels as arrays",
+        ),
         ("structs", "classes made with `@kb.struct`", "fields of any type, arrays and structs included"),
     ]
     suffixes = (

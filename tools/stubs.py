@@ -141,7 +141,8 @@ def _heads(entry: Entry, signature: Described) -> list[str]:
         return ["() -> _Position"]
     if entry.group == "Atomic operations":  # no parameter can follow the indices by position
         values = "compare: _T, value: _T" if entry.name == "atomic_cas" else "value: _T"
-        return ["(array: array[_T], /, *indices_and_values: Any) -> _T", f"(place: _T, {values}, /) -> _T"]
+        of_array = "(array: array[_T] | indexedarray[_T], /, *indices_and_values: Any) -> _T"
+        return [of_array, f"(place: _T, {values}, /) -> _T"]
     words = [p.word for p in signature.parameters]
     fixed = [word for word in words if word.split("[")[0] in FIXED]
     if not fixed:

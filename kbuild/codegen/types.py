@@ -6,7 +6,7 @@ import math
 import struct
 
 from kbuild.errors import InternalError
-from kbuild.ir.types import FLOAT16, FLOAT32, Array, Matrix, Scalar, Type, Vector
+from kbuild.ir.types import FLOAT16, FLOAT32, Array, IndexedArray, Matrix, Scalar, Type, Vector
 
 SCALAR_NAMES = {
     "bool": "bool",
@@ -109,5 +109,5 @@ def _special(value: float, type: Scalar) -> str:
 
 
 def array_name(type: Array, element: str) -> str:
-    """`kb_array2<float>`."""
-    return f"kb_array{type.ndim}<{element}>"
+    """`kb_array2<float>`, `kb_indexed2<float>`."""
+    return f"kb_{'indexed' if isinstance(type, IndexedArray) else 'array'}{type.ndim}<{element}>"

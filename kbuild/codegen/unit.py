@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from kbuild.codegen import atomics, blocks, helpers
+from kbuild.codegen import atomics, blocks, helpers, indexed
 from kbuild.codegen.functions import FunctionEmitter
 from kbuild.codegen.names import Names, field_name
 from kbuild.codegen.types import SCALAR_NAMES, array_name, composite_name
@@ -19,7 +19,7 @@ from kbuild.intrinsics.table import ROWS
 from kbuild.ir.nodes import Function, Kernel
 from kbuild.ir.presence import asks_of_views
 from kbuild.ir.traverse import callees
-from kbuild.ir.types import VOID, Array, Matrix, Scalar, Shared, Struct, Tuple, Type, Vector
+from kbuild.ir.types import VOID, Array, IndexedArray, Matrix, Scalar, Shared, Struct, Tuple, Type, Vector
 
 HEADER_PATH = "/kbuild/helpers.h"
 # Unused variables, and comparisons that are always true for an unsigned type, are no fault of a kernel.
@@ -87,6 +87,11 @@ class UnitEmitter:
                 element = self.type_name(type.element)
                 self.parts.setdefault(("shared", str(type.ndim)), blocks.array(type.ndim))
                 return blocks.array_name(element, type.shape)
+            case IndexedArray():
+                element = self.type_name(type.element)
+                self.parts.setdefault(("at",), indexed.AT)
+                self.parts.setdefault(("indexed", str(type.ndim)), indexed.array(type.ndim))
+                return array_name(type, element)
             case Array():
                 element = self.type_name(type.element)
                 self.parts.setdefault(("array", str(type.ndim)), helpers.array(type.ndim))
@@ -153,8 +158,12 @@ class UnitEmitter:
 
     def view(self, array: Array, count: int) -> str:
         """The helper that fixes leading indices of an array; the type it gives is known before."""
+        self.type_name(array)  # of a view of a view nothing else says it
         if isinstance(array, Shared):
             self.parts.setdefault(("shared view", str(array.ndim), str(count)), blocks.view(array.ndim, count))
+        elif isinstance(array, IndexedArray):
+            text = indexed.view(array.ndim, count, self.keeps_none)
+            self.parts.setdefault(("indexed view", str(array.ndim), str(count)), text)
         else:
             text = helpers.view(array.ndim, count, self.keeps_none)
             self.parts.setdefault(("view", str(array.ndim), str(count)), text)

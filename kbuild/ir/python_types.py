@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from typing import TypeVar
 
 from kbuild.errors import InternalError
-from kbuild.ir.types import Array, Matrix, Scalar, Struct, Type, Vector
+from kbuild.ir.types import Array, IndexedArray, Matrix, Scalar, Struct, Type, Vector
 
 D = TypeVar("D", ast.ClassDef, ast.FunctionDef)
 
@@ -57,7 +57,8 @@ class TypeNames:
             case Scalar():
                 return kb("bool_" if type.kind == "bool" else type.spelling)
             case Array():
-                return call(kb("array"), dtype=self(type.element), ndim=ast.Constant(type.ndim))
+                kind = kb("indexedarray" if isinstance(type, IndexedArray) else "array")
+                return call(kind, dtype=self(type.element), ndim=ast.Constant(type.ndim))
             case Struct():
                 return self._struct(type)
             case Vector() | Matrix():

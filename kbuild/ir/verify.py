@@ -21,6 +21,7 @@ from kbuild.ir.types import (
     UINT32,
     VOID,
     Array,
+    IndexedArray,
     Matrix,
     Scalar,
     Shared,
@@ -263,7 +264,8 @@ def view_type(array: Type, count: int) -> Type | None:
         return None
     if isinstance(array, Shared):
         return Shared(array.element, array.shape[count:])
-    return Array(array.element, array.ndim - count)
+    kind = IndexedArray if isinstance(array, IndexedArray) else Array
+    return kind(array.element, array.ndim - count)
 
 
 def part_types(type: Type) -> tuple[Type, ...] | None:

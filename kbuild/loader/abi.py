@@ -8,6 +8,7 @@ A type is an immutable object with a size, an alignment and a spelling that can 
     transform[float32]           a rigid motion: the vector of a position and a quaternion (7 scalars)
     mat3x3[float32]              row-major, aligned like one scalar
     array2[float32]              a descriptor: address, then `ndim` extents, then `ndim` strides in bytes (int32)
+    indexedarray2[float32]       an array seen through index arrays; see `IndexedArray`
     struct:robosim.kernels:Spring    fields in order, each at its natural alignment, as C lays them out
 
 Two types are equal when their spellings are; a struct's spelling names it, its fields are in the manifest's table.
@@ -115,6 +116,25 @@ class Array(Type):
         self.spelling = "array%d[%s]" % (ndim, element.spelling)
 
 
+class IndexedArray(Array):
+    """Descriptor of an array seen through index arrays: element (i, j) is `data[index[0][i], index[1][j]]`.
+
+    `array[ndim]; u64 index[ndim]; i32 shape[ndim]`, filled up to a multiple of 8: the descriptor of the array that has
+    the elements, for each axis the address of int32 positions side by side (0: the axis is plain), and the extents that
+    a kernel sees. Every part lies at its natural alignment. No `Array` may be given for one, nor one for an `Array`.
+    """
+
+    __slots__ = ()
+
+    def __init__(self, element: Type, ndim: int) -> None:
+        super().__init__(element, ndim)
+        self.size = align_up(self.size + 12 * ndim, 8)
+        self.spelling = "indexed" + self.spelling
+
+
+_ARRAYS = {"array": Array, "indexedarray": IndexedArray}
+
+
 class Field:
     """One field of a struct."""
 
@@ -171,8 +191,9 @@ def parse(spelling: str, structs: dict[str, Struct]) -> Type:
 
 
 def _parse_composite(head: str, inner: str, structs: dict[str, Struct]) -> Type | None:
-    if head.startswith("array") and head[5:] in ("1", "2", "3", "4"):
-        return Array(parse(inner, structs), int(head[5:]))
+    array = _ARRAYS.get(head[:-1])
+    if array is not None and head[-1] in "1234":
+        return array(parse(inner, structs), int(head[-1]))
     element = SCALARS.get(inner)
     if element is None:
         return None

@@ -132,6 +132,11 @@ class array:
         return interface.is_contiguous(self._view)
 
     @property
+    def readonly(self) -> bool:
+        """Whether the memory's owner has lent it for reading only."""
+        return self._view.readonly
+
+    @property
     def pinned(self) -> bool:
         """Whether this is memory of the host that GPUs copy from and to while the host goes on."""
         return getattr(self._owner, "place", "") == "pinned"
@@ -287,6 +292,10 @@ class array:
 
     def _make(self, type: abi.Type, items: Any) -> Any:
         """A vector, matrix, struct or array of the host from an element's parts."""
+        if isinstance(type, abi.IndexedArray):
+            from .indexed import _from_descriptor as indexed_from_descriptor
+
+            return indexed_from_descriptor(type, items, self.device)
         if isinstance(type, abi.Array):
             return _from_descriptor(type, items, self.device)
         if isinstance(type, abi.Struct):
@@ -394,10 +403,11 @@ def empty(shape: Any, dtype: Any = float, device: Any = None, memory: str | None
 
     element, extents, place = abi_type(dtype), _extents(shape), context.get_device(device)
     view = interface.View(0, extents, interface.contiguous_strides(extents, element.size), element)
-    _descriptor_of(view)  # refuses what a kernel cannot address before any memory is taken
     size = element.size
     for extent in extents:
         size *= extent
+    if size >= 1 << 31:
+        _descriptor_of(view)  # refuses what a kernel cannot address before any memory is taken
     held = allocation.allocate(place, size, memory)
     view.ptr = held.ptr
     return wrap(view, dtype, place, held)
@@ -406,15 +416,20 @@ def empty(shape: Any, dtype: Any = float, device: Any = None, memory: str | None
 def zeros(shape: Any, dtype: Any = float, device: Any = None, memory: str | None = None) -> array:
     """An array of zeros (every byte zero). See `empty`."""
     made = empty(shape, dtype, device, memory)
-    made.zero_()
+    _filled_by(made, memory).zero_()
     return made
 
 
 def full(shape: Any, value: Any, dtype: Any = None, device: Any = None, memory: str | None = None) -> array:
     """An array with `value` in every element; dtype as the value's, unless given. See `empty`."""
     made = empty(shape, host.encode([value], None)[2] if dtype is None else dtype, device, memory)
-    made.fill_(value)
+    _filled_by(made, memory).fill_(value)
     return made
+
+
+def _filled_by(made: array, memory: str | None) -> array:
+    """Fresh memory that the host reaches is filled by the host, which then need not wait to go on with it."""
+    return made.host if memory in ("mapped", "managed") else made
 
 
 def ones(shape: Any, dtype: Any = float, device: Any = None, memory: str | None = None) -> array:

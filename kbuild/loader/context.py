@@ -158,8 +158,9 @@ class Current:
         self.context, self.present = context, 0
 
     def __enter__(self) -> None:
-        cuda = driver.get()
-        self.present = cuda.query("cuCtxGetCurrent")
+        cuda, found = driver.get(), c_uint64()
+        cuda.call("cuCtxGetCurrent", found)
+        self.present = found.value
         try:
             if self.present != self.context:
                 cuda.call("cuCtxSetCurrent", self.context)

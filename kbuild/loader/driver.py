@@ -113,7 +113,7 @@ class Driver:
     def __init__(self, library: ctypes.CDLL) -> None:
         self.library = library
         self._functions: dict[str, Any] = {}
-        self.lost: DriverError | None = None  # what the context was lost by
+        self.lost: str | None = None  # the message of the error by which the context was lost
         for name, arguments in _SIGNATURES.items():
             self._declare(name, arguments)
         version = c_int()
@@ -165,7 +165,7 @@ class Driver:
             message += recent.story(self.lost)
         error = DriverError(message + ("\n  help: " + remedy if remedy else ""), call, code, name)
         if code in STICKY and self.lost is None:
-            self.lost = error
+            self.lost = str(error)
         return error
 
     def _say(self, function: str, code: int) -> str:

@@ -115,7 +115,7 @@ class Writer:
                 self.add(field.type, "%s.%s" % (name, field.name), "%s.%s" % (path, field.name))
         else:
             key = "key%d" % len(self.keys)
-            self.keys[key] = pack.array_key(type, "cuda:%d" % self.ordinal)
+            self.keys[key] = pack.array_key(type, context.get_device(self.ordinal))
             name = self.name()
             self.statements.append("%s = %s" % (name, value))
             self.is_placed = self.is_placed or path not in self.optional

@@ -14,7 +14,7 @@ from __future__ import annotations
 import struct
 import sys
 
-from . import fastpath, frameworks, interface, uses
+from . import abi, fastpath, frameworks, interface, uses
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def make(kernel: BundleKernel, loaded: Loaded, put_stream: Any, stream_offset: i
 def reader(type: Any, ordinal: int) -> Callable[[Any], bytes]:
     """A function from a tensor on that GPU to the descriptor of an array of that type; it raises where in doubt."""
     torch, scalar = sys.modules["torch"], interface.scalar_of(type.element)
-    if scalar is None or not hasattr(torch, scalar.spelling):
+    if scalar is None or isinstance(type, abi.IndexedArray) or not hasattr(torch, scalar.spelling):
         return _refuse
     dtype, size, ndim = getattr(torch, scalar.spelling), scalar.size, type.ndim
     inner = interface.inner_shape(type.element)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 
-from . import abi, context, frameworks, host, interface
+from . import abi, buffers, context, frameworks, interface
 from .array import array, wrap
 from .layout import abi_type
 from .values import class_of, describe
@@ -148,8 +148,8 @@ def over_buffer(data: Any, shape: tuple[int, ...] | None, dtype: Any, owner: Any
     """An array of the host over a buffer; `shape` as the buffer's own unless given. Raises TypeError, ValueError."""
     view = memoryview(data)
     if shape is None:
-        dtype, found = host.of_buffer(view, dtype)
+        dtype, found = buffers.of_buffer(view, dtype)
     else:
         packed = interface.contiguous_strides(shape, abi_type(dtype).size)
-        found = interface.View(host.address_of(view), shape, packed, abi_type(dtype))
+        found = interface.View(buffers.address_of(view), shape, packed, abi_type(dtype))
     return wrap(found, dtype, context.HOSTS["cpu"], (owner, view))

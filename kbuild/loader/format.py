@@ -18,6 +18,7 @@ with raw digests only. Digests show damage, not an intruder: `loader.open(…, d
 Versions of the format. The first 56 bytes, and `generator` in the manifest, stay where they are in every version:
     1   2026-11-29   the first
         2026-11-30   `asserts`; of a kernel `optional` and `whole_blocks`; each absent where a build has none
+        2026-11-30   the types `indexedarray1[…]` to `indexedarray4[…]`
 """
 
 from __future__ import annotations

@@ -86,8 +86,7 @@ def match(annotation: object, type: abi.Type, binding: Binding) -> bool:
     if isinstance(annotation, OpenType):
         return annotation.admits(type, binding)
     if isinstance(annotation, ArrayAnnotation):
-        is_array = isinstance(type, abi.Array) and type.ndim == annotation.ndim
-        return is_array and match(annotation.dtype, type.element, binding)  # type: ignore[attr-defined]
+        return annotation.is_kind_of(type) and match(annotation.dtype, type.element, binding)  # type: ignore[attr-defined]
     return abi_type(annotation) == type
 
 
@@ -96,7 +95,7 @@ def spell(annotation: object) -> str:
     if is_any(annotation):
         return "Any"
     if isinstance(annotation, ArrayAnnotation):
-        return "array%d[%s]" % (annotation.ndim, spell(annotation.dtype))
+        return "%s%d[%s]" % (annotation.name, annotation.ndim, spell(annotation.dtype))
     return getattr(annotation, "__name__", None) or repr(annotation)
 
 

@@ -23,6 +23,8 @@ class ArrayAnnotation:
     """What `array(dtype=T, ndim=n)` and `array2d[T]` mean in a signature or a struct."""
 
     __slots__ = ("dtype", "ndim")
+    layout: type[abi.Array] = abi.Array
+    name = "array"
 
     def __init__(self, dtype: object, ndim: int = 1) -> None:
         if not isinstance(ndim, int) or not 1 <= ndim <= abi.MAX_ARRAY_DIMENSIONS:
@@ -30,13 +32,34 @@ class ArrayAnnotation:
         self.dtype, self.ndim = dtype, ndim
 
     def __repr__(self) -> str:
-        return "array(dtype=%s, ndim=%d)" % (getattr(self.dtype, "__name__", self.dtype), self.ndim)
+        return "%s(dtype=%s, ndim=%d)" % (self.name, getattr(self.dtype, "__name__", self.dtype), self.ndim)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, ArrayAnnotation) and (self.dtype, self.ndim) == (other.dtype, other.ndim)
+        return isinstance(other, ArrayAnnotation) and self._parts() == other._parts()
 
     def __hash__(self) -> int:
-        return hash((self.dtype, self.ndim))
+        return hash(self._parts())
+
+    def _parts(self) -> tuple[object, ...]:
+        return self.name, self.dtype, self.ndim
+
+    def is_kind_of(self, type: abi.Type) -> bool:
+        """The type is such an array with as many dimensions, of whatever elements."""
+        is_kind = isinstance(type, abi.Array) and is_indexed(type) == issubclass(self.layout, abi.IndexedArray)
+        return is_kind and type.ndim == self.ndim  # type: ignore[attr-defined]
+
+
+class IndexedAnnotation(ArrayAnnotation):
+    """What `indexedarray(dtype=T, ndim=n)` and `indexedarray2d[T]` mean there."""
+
+    __slots__ = ()
+    layout = abi.IndexedArray
+    name = "indexedarray"
+
+
+def is_indexed(type: abi.Type) -> bool:
+    """An array seen through index arrays."""
+    return isinstance(type, abi.IndexedArray)
 
 
 class AbsentType(TypeError):
@@ -56,9 +79,10 @@ def abi_type(annotation: object) -> abi.Type:
         if "_kb_struct_" in annotation.__dict__:
             return _struct_type(annotation)
         if hasattr(annotation, "_kb_array_"):
-            raise TypeError("%s needs an element type: write array(dtype=float) or array[float]" % annotation.__name__)
+            message = "%s needs an element type: write %s(dtype=float) or %s[float]"
+            raise TypeError(message % ((annotation.__name__,) * 3))
     if isinstance(annotation, ArrayAnnotation):
-        return abi.Array(_element_type(annotation.dtype), annotation.ndim)
+        return annotation.layout(_element_type(annotation.dtype), annotation.ndim)
     if getattr(type(annotation), "_kb_absent_", False):
         absent: Any = annotation
         raise AbsentType("kb.%s (%s) is not in kbuild yet" % (absent.__name__, absent.family))

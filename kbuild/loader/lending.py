@@ -6,7 +6,7 @@ which the launch waits for.
 
 from __future__ import annotations
 
-from . import frameworks, interface
+from . import abi, frameworks, interface
 from .pack import Packing, Refused
 from .values import describe
 
@@ -14,11 +14,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from . import abi
-
 
 def add(packing: Packing, type: abi.Array, value: Any, path: str) -> None:
     """Adds another library's array to a packing. Raises Refused."""
+    if isinstance(type, abi.IndexedArray):
+        raise Refused(path, "wanted %s, got %s%s" % (type, describe(value), _hint(type, value)))
     if frameworks.is_tensor(value):
         _add_tensor(packing, type, value, path)
         return
@@ -26,7 +26,7 @@ def add(packing: Packing, type: abi.Array, value: Any, path: str) -> None:
     if described is not None:
         packing.add_described(type, value, path, described, value, None)
     elif not _add_lent(packing, type, value, path):
-        raise Refused(path, "wanted %s, got %s%s" % (type, describe(value), _host_hint(value)))
+        raise Refused(path, "wanted %s, got %s%s" % (type, describe(value), _hint(type, value)))
 
 
 def _add_tensor(packing: Packing, type: abi.Array, tensor: Any, path: str) -> None:
@@ -75,6 +75,11 @@ def _interface_of(value: Any, path: str) -> Any:
 IN_HOST_MEMORY = " in host memory: copy it to the GPU with kb.array(…) first"
 
 
-def _host_hint(value: object) -> str:
+def _hint(type: abi.Array, value: object) -> str:
+    own = getattr(value, "_type", None)
+    if isinstance(type, abi.IndexedArray) and not isinstance(own, abi.IndexedArray):
+        return ": make it one with kb.indexedarray(data, indices)"
+    if isinstance(own, abi.IndexedArray) and not isinstance(type, abi.IndexedArray):
+        return ": pass its contiguous(), or annotate the parameter with kb.indexedarray"
     is_on_host = hasattr(value, "__array_interface__") or isinstance(value, (list, bytes, bytearray, memoryview))
-    return IN_HOST_MEMORY if is_on_host or hasattr(type(value), "__dlpack__") else ""
+    return IN_HOST_MEMORY if is_on_host or hasattr(value.__class__, "__dlpack__") else ""

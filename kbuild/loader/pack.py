@@ -25,7 +25,7 @@ NO_SEQUENCES = (str, bytes, bytearray, memoryview, dict, set, frozenset)
 
 def is_sequence(value: Any) -> bool:
     """Whether a value can be a list of arguments; an array is one argument, whatever it holds."""
-    if isinstance(value, NO_SEQUENCES) or hasattr(value, "_kb_array_"):
+    if isinstance(value, NO_SEQUENCES) or hasattr(value.__class__, "_kb_array_"):
         return False
     return hasattr(value, "__len__") and hasattr(value, "__iter__")
 
@@ -64,7 +64,7 @@ def fields_format(fields: list[tuple[abi.Type, int]], start: int, size: int) -> 
 def signature(type: abi.Type) -> str:
     """The spelling with the layout of every struct in it: equal for two types that mean the same bytes."""
     if isinstance(type, abi.Array):
-        return "array%d[%s]" % (type.ndim, signature(type.element))
+        return "%s[%s]" % (type.spelling.partition("[")[0], signature(type.element))
     if isinstance(type, abi.Struct):
         fields = ["%s@%d:%s" % (f.name, f.offset, signature(f.type)) for f in type.fields]
         return "%s{%s}" % (type.spelling, ",".join(fields))
@@ -73,7 +73,15 @@ def signature(type: abi.Type) -> str:
 
 def array_key(type: abi.Type, device: object) -> str:
     """What an array on a device and a fitting parameter have in common: one interned text, compared with `is`."""
-    return sys.intern("%s@%s" % (signature(type), device))
+    known = _keys.get((type.spelling, device))
+    if known is None:
+        known = sys.intern("%s@%s" % (signature(type), device))
+        if "struct:" not in type.spelling:  # two structs of one name may differ in their fields
+            _keys[type.spelling, device] = known
+    return known
+
+
+_keys: dict[tuple[str, object], str] = {}
 
 
 class Packing:
@@ -137,6 +145,8 @@ class Packing:
         if own is not None and own == type:
             if not value.is_alive:
                 raise Refused(path, "the array has been freed")
+            if isinstance(type, abi.IndexedArray) and value._gap is not None:
+                raise Refused(path, value._gap)
             if signature(own) != signature(type):
                 raise Refused(path, "the struct is laid out differently in the bundle: rebuild it")
             self.places.append((path, value.device))
@@ -164,8 +174,8 @@ class Packing:
 
 
 def _items(type: abi.Type, value: Any, count: int, path: str) -> Any:
-    is_sequence = hasattr(value, "__len__") and hasattr(value, "__getitem__") and not hasattr(value, "_kb_array_")
-    if isinstance(value, NO_SEQUENCES) or not is_sequence:
+    is_no_list = isinstance(value, NO_SEQUENCES) or hasattr(value.__class__, "_kb_array_")
+    if is_no_list or not hasattr(value, "__len__") or not hasattr(value, "__getitem__"):
         raise Refused(path, "wanted %s, got %s" % (type, describe(value)))
     if len(value) != count:
         raise Refused(path, "wanted %s, got %d values: %s" % (type, len(value), describe(value)))

@@ -57,7 +57,7 @@ def kind_of(device: Any, args: Any = ()) -> str:
     if device is None:
         from . import context
 
-        arrays = [one for one in args if hasattr(one, "_kb_array_")] if isinstance(args, (list, tuple)) else []
+        arrays = [one for one in args if hasattr(type(one), "_kb_array_")] if isinstance(args, (list, tuple)) else []
         device = arrays[0].device if arrays else context.chosen()
     if isinstance(device, str):
         return device.partition(":")[0]

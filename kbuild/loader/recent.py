@@ -12,8 +12,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Tuple
 
-    from .errors import DriverError
-
     Launch = Tuple[str, Any, Any]
 
 KEPT = 64  # launches of a GPU
@@ -47,10 +45,10 @@ def _handle(stream: Any) -> int:
     return context.stream_handle(stream)
 
 
-def story(lost: DriverError | None) -> str:
+def story(lost: str | None) -> str:
     """What a message about a lost context adds: by what it was lost, or which launches it may have been."""
     if lost is not None:
-        first = str(lost).partition("\n")[0]
+        first = lost.partition("\n")[0]
         return "\n  the GPU's context was lost earlier in this process: %s" % first
     lines = []
     for ordinal, known in sorted(_logs.items()):

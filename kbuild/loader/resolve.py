@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from . import blocks, finder, identity, pack, providers
 from . import bundle as bundles
-from .errors import LaunchError, LoaderError, did_you_mean
+from .errors import LaunchError, LoaderError, did_you_mean, kept
 from .types import Kernel
 from .values import describe
 
@@ -58,7 +58,7 @@ def launch(
     try:
         target.launch(dim, inputs, stream, device, block_dim)
     except LoaderError as error:
-        kernel.error = error
+        kernel.error = kept(error)
         raise
 
 
@@ -98,7 +98,7 @@ def joined(kernel: Any, inputs: Any, outputs: Any) -> tuple[Any, ...]:
 def _check_writable(name: str, outputs: Any) -> None:
     for i, value in enumerate(outputs):
         try:
-            is_read_only = value._view.readonly if hasattr(value, "_kb_array_") else _is_read_only(value)
+            is_read_only = getattr(value, "readonly", False) if hasattr(value, "_kb_array_") else _is_read_only(value)
         except MemoryError:
             raise
         except Exception:  # no array, or none that can be read: its parameter will be named

@@ -38,7 +38,9 @@ class Unsuitable(ValueError):
 
 
 class Sample:
-    """An array of generated elements, row-major."""
+    """An array of generated elements, row-major; `indices` has the index arrays that it is seen through, if any."""
+
+    indices: tuple[list[int] | None, ...] | None = None
 
     def __init__(self, element: abi.Type, shape: tuple[int, ...], data: list[Any]) -> None:
         self.element, self.shape, self.data = element, shape, data
@@ -92,7 +94,10 @@ def _value(type: abi.Type, source: _Source, trial: int) -> Any:
     count = 1
     for extent in shape:
         count *= extent
-    return Sample(type.element, shape, [_value(type.element, source, trial) for _ in range(count)])
+    made = Sample(type.element, shape, [_value(type.element, source, trial) for _ in range(count)])
+    if isinstance(type, abi.IndexedArray):
+        made.indices = tuple([None if axis % 2 else list(range(n))[::-1] for axis, n in enumerate(shape)])
+    return made
 
 
 def _number(type: abi.Scalar, bits: int, trial: int) -> Any:

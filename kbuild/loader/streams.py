@@ -21,7 +21,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ("Event", "Stream", "elapsed_time")
+__all__ = ("Event", "Stream", "elapsed_time", "stream_priorities")
 
 _NON_BLOCKING = 1  # CUstream_flags
 _WITHOUT_TIMING = 2  # CUevent_flags
@@ -31,7 +31,7 @@ LEGACY, PER_THREAD = 1, 2  # the driver's names of the default streams, besides 
 class Stream:
     """Work on a GPU that runs in order.
 
-    `priority`: lower numbers first, from `priorities()`; the driver takes what is outside for the nearest. A new stream
+    `priority`: lower numbers first, from `stream_priorities()`; the driver takes what is outside for the nearest. A new stream
     does not wait for the default stream, nor that for it. `handle` and `owner` make one over somebody else's stream.
     """
 
@@ -122,7 +122,7 @@ class Stream:
         _destroy(self, "cuStreamDestroy_v2")  # the driver finishes what is on it first
 
 
-def priorities(device: Any = None) -> tuple[int, int]:
+def stream_priorities(device: Any = None) -> tuple[int, int]:
     """(lowest, highest) priority of streams on a GPU; the highest is the smaller number."""
     place = context.get_device(device)
     low, high = c_int(), c_int()

@@ -6,9 +6,10 @@ from typing import Any
 
 from kbuild.ir.blocks import in_whole_blocks
 from kbuild.ir.nodes import Kernel
+from kbuild.ir.types import INT32
 from kbuild.loader import selftest
 from kbuild.sim.threads import run
-from kbuild.sim.values import Fault, Memory
+from kbuild.sim.values import Fault, Memory, indexed
 
 _MAX_STEPS = 200_000
 
@@ -63,10 +64,17 @@ def _packed(sample: selftest.Sample, data: list[Any]) -> list[bytes]:
     return [selftest.packed(sample.element, value) for value in data]
 
 
+def _seen(sample: selftest.Sample, memory: Memory) -> Memory:
+    if sample.indices is None:
+        return memory
+    tables = tuple(None if one is None else Memory(INT32, (len(one),), list(one)) for one in sample.indices)
+    return indexed(memory, tables)
+
+
 def _value(value: Any, memories: dict[int, Memory]) -> Any:
     """A generated argument as the interpreter takes it."""
     if isinstance(value, selftest.Sample):
-        return memories[id(value)]
+        return _seen(value, memories[id(value)])
     if isinstance(value, dict):
         return {name: _value(inner, memories) for name, inner in value.items()}
     return value

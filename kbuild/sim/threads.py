@@ -200,7 +200,8 @@ class _Machine:
         match place:
             case nodes.Index(array, indices):
                 memory = self.value(array, frame)
-                return memory, (memory.offset([self.value(i, frame) for i in indices], _WRAPS in frame),)
+                positions = [self.value(i, frame) for i in indices]
+                return memory, (memory.offset(positions, _WRAPS in frame, self.thread),)
             case nodes.Component(base, indices):
                 container, path = self.path(base, frame)
                 return container, path + self.component(base.type, indices, frame)
@@ -237,7 +238,8 @@ class _Machine:
             case nodes.Present(array):
                 return self.value(array, frame).is_present
             case nodes.View(array, indices):
-                return self.value(array, frame).view([self.value(i, frame) for i in indices], _WRAPS in frame)
+                positions = [self.value(i, frame) for i in indices]
+                return self.value(array, frame).view(positions, _WRAPS in frame, self.thread)
             case nodes.ThreadIndex(axis, ndim):
                 return self.thread.number if ndim == 1 else self.thread.coordinates[axis]
             case nodes.Position(what, None):

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from kbuild.errors import InternalError, Span
-from kbuild.ir.types import Array, Matrix, Scalar, Struct, Type, Vector
+from kbuild.ir.types import Array, IndexedArray, Matrix, Scalar, Struct, Type, Vector
 
 Path = tuple[Any, ...]
 Stamp = tuple[int, int, int, int]  # a thread's number first; see `blocks.Thread`
@@ -71,22 +71,28 @@ class Memory:
     is_present: bool = True
     is_shared: bool = False
 
-    def offset(self, indices: list[int], wraps: bool = False) -> int:
+    def offset(self, indices: list[int], wraps: bool, thread: Actor) -> int:
         """The position of an element; `wraps`: an index below zero counts from the end. Raises OutOfBounds."""
         position = 0
+        for index, extent in zip(self.inside(indices, wraps), self.shape, strict=False):
+            position = position * extent + index
+        return self.base + position * size_of(self.shape[len(indices) :])
+
+    def inside(self, indices: list[int], wraps: bool) -> list[int]:
+        """Indices counted from the beginning. Raises OutOfBounds."""
         for axis, (index, extent) in enumerate(zip(indices, self.shape, strict=False)):
             if not (-extent if wraps else 0) <= index < extent:
                 raise OutOfBounds(f"index {index} on axis {axis} of an array of shape {self.shape}")
-            position = position * extent + index % extent
-        return self.base + position * size_of(self.shape[len(indices) :])
+        return [index % extent for index, extent in zip(indices, self.shape, strict=False)]
 
-    def view(self, indices: list[int], wraps: bool = False) -> Memory:
+    def view(self, indices: list[int], wraps: bool, thread: Actor) -> Memory:
         """The array left at fewer indices than dimensions; memory and notes are shared. Raises OutOfBounds."""
         rest = self.shape[len(indices) :]
         if not self.is_present:
             return Memory(self.element, rest, [], is_present=False)
         books = self.written_by, self.read_by, self.atomic_by
-        return Memory(self.element, rest, self.data, *books, self.offset(indices, wraps), is_shared=self.is_shared)
+        base = self.offset(indices, wraps, thread)
+        return Memory(self.element, rest, self.data, *books, base, is_shared=self.is_shared)
 
     def note(self, kind: str, path: Path, thread: Actor) -> None:
         """Records an access to an element. Raises Conflict when another thread's makes its result depend on order.
@@ -117,6 +123,56 @@ class Memory:
         if self.is_shared and _holds_unset(value):
             raise Unassigned(f"element {path[0]} in shared memory is read before anything is assigned to it")
         return value
+
+
+@dataclass
+class Indexed(Memory):
+    """An array seen through index arrays, one for each axis that has one. `whole` is the shape of the array behind;
+    memory and notes are its own. Reading an index array is noted there.
+    """
+
+    whole: tuple[int, ...] = ()
+    tables: tuple[Memory | None, ...] = ()
+
+    def offset(self, indices: list[int], wraps: bool, thread: Actor) -> int:
+        """The position in the array behind. Raises OutOfBounds, for what an index array holds too."""
+        position = 0
+        for axis, index in enumerate(self.inside(indices, wraps)):
+            extent = self.whole[axis]
+            found = self._found(axis, index, wraps, thread)
+            if not 0 <= found < extent:
+                reason = f"the index array of axis {axis} holds {found} at {index}"
+                raise OutOfBounds(f"{reason}, outside the {extent} elements of the array behind it")
+            position = position * extent + found
+        return self.base + position * size_of(self.whole[len(indices) :])
+
+    def _found(self, axis: int, index: int, wraps: bool, thread: Actor) -> int:
+        table = self.tables[axis]
+        if table is None:
+            return index
+        path = (table.offset([index], wraps, thread),)
+        table.note("read", path, thread)
+        found: int = table.fetched(path)
+        return found
+
+    def view(self, indices: list[int], wraps: bool, thread: Actor) -> Memory:
+        """The array left at fewer indices than dimensions, seen through the other index arrays."""
+        count = len(indices)
+        rest, whole, tables = self.shape[count:], self.whole[count:], self.tables[count:]
+        if not self.is_present:
+            return Indexed(self.element, rest, [], is_present=False, whole=whole, tables=tables)
+        books = self.written_by, self.read_by, self.atomic_by
+        base = self.offset(indices, wraps, thread)
+        return Indexed(self.element, rest, self.data, *books, base, whole=whole, tables=tables)
+
+
+def indexed(behind: Memory, tables: tuple[Memory | None, ...]) -> Indexed:
+    """An array seen through index arrays of int32, None for an axis that is plain."""
+    shape = tuple(
+        extent if table is None else table.shape[0] for extent, table in zip(behind.shape, tables, strict=True)
+    )
+    books = behind.written_by, behind.read_by, behind.atomic_by
+    return Indexed(behind.element, shape, behind.data, *books, behind.base, whole=behind.shape, tables=tables)
 
 
 def _require_order(stamps: Iterable[Stamp], other: str, kind: str, thread: Actor) -> None:
@@ -150,6 +206,9 @@ def zero(type: Type) -> Any:
 
 
 def _zero_of(type: Type) -> Any:
+    if isinstance(type, IndexedArray):
+        none = (0,) * type.ndim
+        return Indexed(type.element, none, [], is_present=False, whole=none, tables=(None,) * type.ndim)
     if isinstance(type, Array):
         return Memory(type.element, (0,) * type.ndim, [], is_present=False)
     if not isinstance(type, Scalar):

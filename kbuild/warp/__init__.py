@@ -29,6 +29,7 @@ _HOMES = {
         get_cuda_driver_version get_device get_module get_module_options is_cpu_available is_cubql_available
         is_cuda_available is_device_available is_mempool_enabled launch ones ones_like set_device zeros zeros_like
     """,
+    "indexed": "indexedarray indexedarray1d indexedarray2d indexedarray3d indexedarray4d",
     "installing": "install",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}

@@ -9,8 +9,8 @@ from __future__ import annotations
 import time
 
 from kbuild.loader import array as arrays
-from kbuild.loader import context, copying, resolve
-from kbuild.loader.layout import ArrayAnnotation, abi_type
+from kbuild.loader import context, copying, indexed, resolve
+from kbuild.loader.layout import ArrayAnnotation, IndexedAnnotation, abi_type
 from kbuild.loader.values import class_of
 
 from .absent import refusal
@@ -38,7 +38,7 @@ class _ArrayType(type):
     _ndim: int | None
 
     def __instancecheck__(cls, value: object) -> bool:
-        if not isinstance(value, (arrays.array, ArrayAnnotation)):
+        if not isinstance(value, (arrays.array, ArrayAnnotation)) or isinstance(value, IndexedAnnotation):
             return False
         return cls._ndim is None or value.ndim == cls._ndim
 
@@ -51,7 +51,14 @@ class _ArrayType(type):
         return _array(data, dtype, shape, ndim=ndim, **options)
 
     def __getitem__(cls, dtype: Any) -> Annotation:
-        return Annotation(dtype, cls._ndim or 1)
+        return Annotation(*subscripted(dtype, cls._ndim))
+
+
+def subscripted(dtype: Any, ndim: int | None) -> tuple[Any, int]:
+    """Element type and number of dimensions of `wp.array[float]`, `wp.array[float, Literal[2]]`."""
+    if isinstance(dtype, tuple) and len(dtype) == 2:
+        return dtype[0], getattr(dtype[1], "__args__", dtype[1:])[0]
+    return dtype, ndim or 1
 
 
 class array(metaclass=_ArrayType):
@@ -140,7 +147,7 @@ def full_like(src: Any, value: Any, device: Any = None, **options: Any) -> Any:
 def clone(src: Any, device: Any = None, **options: Any) -> Any:
     """A copy of an array."""
     made = empty_like(src, device, **options)
-    copying.copy(made, src)
+    copy(made, src)
     return made
 
 
@@ -149,7 +156,11 @@ def copy(dest: Any, src: Any, **options: Any) -> None:
     _accept("copy", options, dest_offset=0, src_offset=0, count=0, stream=None)
     if options:
         raise TypeError("wp.copy has no argument %r" % min(options))
-    copying.copy(dest, src)
+    src = src.contiguous() if isinstance(src, indexed.indexedarray) else src
+    if isinstance(dest, indexed.indexedarray):
+        dest.assign(src)
+    else:
+        copying.copy(dest, src)
 
 
 def from_numpy(arr: Any, dtype: Any = None, shape: Any = None, device: Any = None, **options: Any) -> Any:

@@ -32,8 +32,8 @@ _FAMILIES = {
     "graphics": "GLTextureResource RegisteredGLBuffer",
     "gradients": "Tape grad",
     "other kinds of arrays": """
-        FabricArray IndexedFabricArray fabricarray fabricarrayarray fixedarray indexedarray indexedarray1d
-        indexedarray2d indexedarray3d indexedarray4d indexedfabricarray indexedfabricarrayarray
+        FabricArray IndexedFabricArray fabricarray fabricarrayarray fixedarray indexedfabricarray
+        indexedfabricarrayarray
     """,
     "compiling while the program runs": """
         ModuleBuildOptions build_experimental compile_aot_module get_cpu_kernel_cache_key get_cuda_kernel_properties

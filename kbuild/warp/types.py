@@ -5,6 +5,7 @@ from __future__ import annotations
 from kbuild.loader import abi
 from kbuild.loader.array import array as _array
 from kbuild.loader.factories import matrix, quaternion, transformation, vector
+from kbuild.loader.indexed import indexedarray as _indexedarray
 from kbuild.loader.layout import ArrayAnnotation, abi_type
 
 from .absent import absent
@@ -87,7 +88,7 @@ def type_is_array(t: Any) -> bool:
 
 def is_array(a: Any) -> bool:
     """An array, or the annotation of one."""
-    return isinstance(a, (_array, ArrayAnnotation))
+    return isinstance(a, (_array, _indexedarray, ArrayAnnotation))
 
 
 def _of(question: Any) -> Any:

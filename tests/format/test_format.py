@@ -324,6 +324,11 @@ FORGERIES: list[tuple[Callable[[Any], Any], str]] = [
     (at(*PARAMETER, 1, "type")("struct:robosim.kernels:Nothing"), "unknown type 'struct:robosim.kernels:Nothing'"),
     (at(*PARAMETER, 1, "type")("array1[" * 60 + "int8" + "]" * 60), "its type array1.* wants offset 24"),
     (at(*PARAMETER, 1, "type")("array1[" * 9999), "but wants a type"),
+    (
+        at(*PARAMETER, 0, "type")("indexedarray1[float32]"),
+        "its type indexedarray1.float32. wants offset 8 and 32 bytes",
+    ),
+    (at(*PARAMETER, 0, "type")("indexedarray5[float32]"), r"parameters\[0\]\.type: unknown type 'indexedarray5"),
     (at(*PARAMETER, 1, "name")("pos"), r"kernels\[0\]\.parameters\[1\] repeats 'pos'"),
     (at(*PARAMETER, 1, "name")("a b"), "wants an identifier"),
     (at("kernels")([]), r"definitions\['robosim.kernels:integrate'\]\.instances\[0\]\.kernel is 0, but there are 0"),

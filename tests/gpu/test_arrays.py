@@ -49,9 +49,9 @@ def test_views_are_the_same_memory(device):
 @pytest.mark.parametrize(
     ("dtype", "value"),
     [
-        (bool, True), (kb.int8, -3), (kb.int16, 1000), (float, 0.5), (kb.float64, 1e300), (kb.vec3, kb.vec3(1, 2, 3)),
-        (kb.vec2h, kb.vec2h(1.0, 2.0)), (kb.mat33, kb.mat33(*range(9))), (kb.types.vector(7, kb.uint8), range(7)),
-        (Body, Body(mass=2.0, at=kb.vec3(1.0, 2.0, 3.0), kind=5)),
+        (bool, True), (kb.int8, -3), (kb.int16, 1000), (float, 0.5), (kb.vec3, kb.vec3(1, 2, 3)),
+        (kb.float64, 1e300), (kb.vec2h, kb.vec2h(1.0, 2.0)), (kb.mat33, kb.mat33(*range(9))),
+        (kb.types.vector(7, kb.uint8), tuple(range(7))), (Body, Body(mass=2.0, at=kb.vec3(1.0, 2.0, 3.0), kind=5)),
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("count", [1, 2, 3, 1000, 65537])

@@ -18,7 +18,7 @@ kb.synchronize()
 kb.launch(launching.fill, dim=100, inputs=[out, 2.0])
 errors = []
 for step in (
-    lambda: kb.launch(launching.out_of_range, dim=1, inputs=[out, 1 << 29]),  # line 10
+    lambda: kb.launch(launching.out_of_range, dim=1, inputs=[out, 1 << 29]),
     lambda: kb.synchronize(),
     lambda: kb.zeros(3),
     lambda: out.tolist(),
@@ -56,7 +56,7 @@ def test_at_the_next_synchronisation():
 
 def test_at_the_launch():
     launch, wait, _, read, error = run(KBUILD_CHECK="launch")
-    for word in ("gpukernels.launching:out_of_range on cuda:0", "(700)", "<string>:10", "far = int 536870912"):
+    for word in ("gpukernels.launching:out_of_range on cuda:0", "(700)", "<string>:11", "far = int 536870912"):
         assert word in launch, launch
     assert "out = <kb.array float32 of shape (100,) on cuda:0> at 0x" in launch
     assert "was lost earlier" in wait

@@ -92,7 +92,7 @@ def test_a_scope_waits_for_what_was_before_and_lets_others_wait(slow):
 
 
 def test_priorities():
-    low, high = streams.priorities()
+    low, high = streams.stream_priorities()
     assert high < low
     assert kb.Stream(priority=high).priority == high
     assert kb.Stream().priority == 0

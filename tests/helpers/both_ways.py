@@ -10,18 +10,31 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from kbuild.ir.types import Array, Matrix, Type, Vector
+from kbuild.ir.types import INT32, Array, IndexedArray, Matrix, Type, Vector
 from kbuild.loader.blocks import Grid
 from kbuild.sim.blocks import Launch, over
 from kbuild.sim.threads import run_launch
-from kbuild.sim.values import Memory
+from kbuild.sim.values import Memory, indexed
 from tests.helpers import kernels
-from tests.helpers.host_gpu import HostModule, device
+from tests.helpers.host_gpu import DeviceIndexed, HostModule, device
+
+
+@dataclass
+class Seen:
+    """A NumPy array seen through index arrays of int32, None for a plain axis: what an indexedarray parameter takes."""
+
+    host: np.ndarray
+    tables: tuple[np.ndarray | None, ...]
+
+    def memory(self, type: Array) -> Memory:
+        tables = (None if table is None else _to_memory(table, Array(INT32, 1)) for table in self.tables)
+        return indexed(_to_memory(self.host, type), tuple(tables))
 
 
 class BothWays:
@@ -33,12 +46,13 @@ class BothWays:
 
     def __call__(self, dim: Any, *arguments: Any, tolerance: float = 1e-5, block_dim: int = 32) -> None:
         types = [parameter.type for parameter in self.kernel.function.parameters]
-        simulated = [_to_memory(a, t) if isinstance(t, Array) else a for a, t in zip(arguments, types, strict=True)]
-        given = [device(a) if isinstance(a, np.ndarray) else a for a in arguments]
+        simulated = [_simulated(a, t) for a, t in zip(arguments, types, strict=True)]
+        given = [_given(a, t) for a, t in zip(arguments, types, strict=True)]
         self.module.launch(self.kernel.name, dim, given, block_dim)
         outcome = run_launch(self.kernel, _launch(dim, block_dim), simulated)
-        for host, memory in zip(arguments, simulated, strict=True):
+        for argument, memory in zip(arguments, simulated, strict=True):
             if isinstance(memory, Memory):
+                host = argument.host if isinstance(argument, Seen) else argument
                 found = np.array(memory.data, host.dtype).reshape(host.shape)
                 if outcome.approximate:
                     np.testing.assert_allclose(found, host, rtol=tolerance, atol=tolerance)
@@ -51,6 +65,20 @@ def _launch(dim: Any, block_dim: int) -> Launch:
         block = dim.block or (block_dim, 1, 1)
         return Launch(dim.grid, block, (math.prod(dim.grid) * math.prod(block),))
     return over(dim if isinstance(dim, tuple) else (dim,), block_dim)
+
+
+def _simulated(argument: Any, type: Type) -> Any:
+    if isinstance(argument, Seen):
+        assert isinstance(type, Array)
+        return argument.memory(type)
+    return _to_memory(argument, type) if isinstance(type, Array) else argument
+
+
+def _given(argument: Any, type: Type) -> Any:
+    if isinstance(argument, Seen):
+        assert isinstance(type, IndexedArray)
+        return DeviceIndexed(argument.host, argument.tables, type)
+    return device(argument) if isinstance(argument, np.ndarray) else argument
 
 
 def _to_memory(host: np.ndarray, type: Array) -> Memory:

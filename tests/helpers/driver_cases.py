@@ -18,7 +18,7 @@ from kbuild import loader
 from kbuild.loader import __main__ as command_line
 from kbuild.loader import array as arrays
 from kbuild.loader import bundle as bundles
-from kbuild.loader import context, copying, foreign, format, resolve
+from kbuild.loader import context, copying, foreign, format, indexed, resolve
 from kbuild.loader.types import int32, struct
 from kbuild.loader.values import vec3
 from tests.helpers.fake_cuda import bundle_bytes, code, cubin_row, kernel_rows, make_bundle, make_manifest
@@ -179,6 +179,45 @@ def asarray(cuda: FakeCuda) -> Act:
 def asarray_of_what_is_being_written(cuda: FakeCuda) -> Act:
     tensor = Tensor(arrays.array([1, 2, 3]), stream=cuda.make_stream())
     return lambda: foreign.asarray(tensor).shape
+
+
+# Arrays seen through index arrays
+
+
+def seen() -> Any:
+    """Elements 2 and 0 of each row, bottom row first."""
+    data = arrays.array([[1, 2, 3], [4, 5, 6]])
+    return indexed.indexedarray(data, [arrays.array([1, 0]), arrays.array([2, 0])])
+
+
+@scene
+def indexed_tolist(cuda: FakeCuda) -> Act:
+    return seen().tolist
+
+
+@scene
+def indexed_contiguous(cuda: FakeCuda) -> Act:
+    made = seen()
+    return lambda: made.contiguous().tolist()
+
+
+@scene
+def indexed_assign(cuda: FakeCuda) -> Act:
+    made, given = seen(), arrays.array([[10, 20], [30, 40]])
+
+    def act() -> Any:
+        made.assign(given)
+        made.fill_(7)
+        made.zero_()
+        return made.data.tolist()
+
+    return act
+
+
+@scene
+def launch_of_indexed(cuda: FakeCuda) -> Act:
+    made, kernel = seen(), make_bundle([("a", "indexedarray2[int32]")])["p.kernels:k"]
+    return launched(cuda, lambda: kernel.launch(1, (made,)))
 
 
 # Using arrays

@@ -1,4 +1,4 @@
-"""The fake libcuda of tests/loader/fake_cuda.c and its headers, and bundles whose code it understands. Python 3.8, standard library."""
+"""The fake libcuda of tests/loader/fake_cuda.c, and bundles whose code it understands. Python 3.8, standard library."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from kbuild.loader import abi, context, driver, format, schema, types
+from kbuild.loader import abi, context, driver, format, recent, schema, types, uses
 from kbuild.loader.bundle import Bundle, from_bytes
+from kbuild.loader.memory import allocation, pools
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -71,15 +72,22 @@ class FakeCuda:
     ) -> None:
         driver.LIBRARIES = self._known
         types.declared = self._declared
-        driver._driver, context._devices = None, None
+        self._forget_here()
         self.library.fake_delay(0)
         del os.environ["FAKE_DEVICES"], os.environ["FAKE_DRIVER"]
 
     def forget(self) -> None:
         """A new beginning: the loader has not opened the driver yet, whose books are empty."""
-        driver._driver, context._devices = None, None
+        self._forget_here()
         self.library.fake_reset()
         self.set_current(0)
+
+    @staticmethod
+    def _forget_here() -> None:
+        """What the loader remembers of a driver."""
+        driver._driver, context._devices = None, None
+        for kept in (pools._pools, allocation._waiting, recent._logs, uses.captures):
+            kept.clear()  # type: ignore[attr-defined]
 
     def set_current(self, context: int) -> None:
         """The context that is current in this thread, as if the program had made it so; 0 for none."""
@@ -146,7 +154,7 @@ class FakeCuda:
 
     @property
     def leaks(self) -> dict[str, int]:
-        """What must not be there when a test ends. A pool is a device's, for good; the rest is what `may_keep` names."""
+        """What must not be there when a test ends: all but pools, which are a device's for good, and `may_keep`."""
         return {kind: number for kind, number in self.live.items() if kind != "pools" and kind not in self.may_keep}
 
     @property

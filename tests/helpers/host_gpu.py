@@ -26,7 +26,7 @@ from kbuild.codegen.unit import emit
 from kbuild.ir import nodes
 from kbuild.ir.blocks import in_whole_blocks
 from kbuild.ir.presence import optional_parameters
-from kbuild.loader import blocks, pack
+from kbuild.loader import abi, blocks, pack
 
 HEADER = Path(__file__).with_name("host_gpu.h")
 _ENTRY = re.compile(r'^extern "C" __global__ void (\w+)\((.*)\)$', re.MULTILINE)
@@ -43,6 +43,21 @@ class DeviceArray:
         self.host = host
         described = dict(host.__array_interface__)
         self.__cuda_array_interface__ = {**described, "strides": host.strides, "version": 3, "stream": None}
+
+
+class DeviceIndexed:
+    """A NumPy array and index arrays of int32 (None: the axis is plain), where kernels expect an indexedarray."""
+
+    is_alive, device, _gap = True, None, None
+
+    def __init__(self, host: np.ndarray, tables: Sequence[np.ndarray | None], type: abi.IndexedArray) -> None:
+        self._type, self.host, self.tables = type, host, tables
+        ndim, extents = type.ndim, host.shape[: type.ndim]
+        shape = [extent if table is None else len(table) for extent, table in zip(extents, tables, strict=True)]
+        assert all(table is None or (table.dtype, table.strides) == (np.int32, (4,)) for table in tables)
+        addresses = [0 if table is None else table.ctypes.data for table in tables]
+        behind = struct.pack(f"<Q{2 * ndim}i", host.ctypes.data, *extents, *host.strides[:ndim])
+        self._descriptor = (behind + struct.pack(f"<{ndim}Q{ndim}i", *addresses, *shape)).ljust(type.size, b"\0")
 
 
 def device(host: Any) -> DeviceArray:

@@ -25,7 +25,7 @@ from kbuild.loader import finder, resolve, types, values  # noqa: E402
 late = (HEAVY - {"ctypes"}) & set(sys.modules) - before
 
 from kbuild.loader import array as arrays  # noqa: E402
-from kbuild.loader import builtins  # noqa: E402
+from kbuild.loader import builtins, indexed  # noqa: E402
 from tests.helpers.driver_cases import SCENES  # noqa: E402
 from tests.helpers.driver_failures import try_all  # noqa: E402
 from tests.helpers.fake_cuda import FakeCuda, bundle_bytes, make_bundle  # noqa: E402
@@ -92,6 +92,18 @@ def structs(cuda: FakeCuda) -> None:
     check(arrays.array([spring]).tolist()[0].stiff == 2.5, "a struct comes back")
 
 
+def seen_through_indices(cuda: FakeCuda) -> None:
+    kernel = make_bundle([("a", "indexedarray2[float32]"), ("x", "float32")])["p.kernels:k"]
+    data, rows = arrays.array([[1.0, 2.0], [3.0, 4.0]]), arrays.array([1, 0, 1])
+    seen = indexed.indexedarray(data, [rows, None])
+    wanted = (data.ptr, 2, 2, 8, 4, rows.ptr, 0, 3, 2, 0.5)
+    for _ in range(3):
+        kernel.launch(1, (seen, 0.5))
+        check(struct.unpack_from("<Q4i2Q2if", bytes(cuda.records[-1].bytes), 8) == wanted, "the descriptor")
+    check(seen.tolist() == [[3.0, 4.0], [1.0, 2.0], [3.0, 4.0]], "elements are gathered")
+    refuses(kernel, (data, 0.5), "parameter a: wanted indexedarray2[float32], got array")
+
+
 def states(cuda: FakeCuda) -> None:
     """A state of random numbers goes to a kernel as its uint32, as it is at each launch."""
     kernel = make_bundle([("s", "uint32")])["p.kernels:k"]
@@ -152,7 +164,7 @@ def main() -> None:
     check(loader.Bundle is bundles.Bundle and callable(resolve.launch) and finder.BUNDLE_NAME, "names")
     check(scale.name == "__main__:scale", scale.name)
     check(loader.__file__.startswith(sys.argv[1]), "the loader is the installed one: %s" % loader.__file__)
-    for test in (launches, structs, states, threads):
+    for test in (launches, structs, seen_through_indices, states, threads):
         with FakeCuda(Path(sys.argv[3])) as cuda:
             test(cuda)
             check(not cuda.breaches, cuda.breaches)

@@ -22,7 +22,7 @@ def fake_library(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def cuda(fake_library: Path, request: pytest.FixtureRequest) -> Iterator[FakeCuda]:
-    """One GPU, sm_90, driver for CUDA 13.0. Whatever a test does, it breaks no rule of the driver's and leaves nothing."""
+    """One GPU, sm_90, driver for CUDA 13.0. Whatever a test does, it breaks no rule and leaves nothing behind."""
     with FakeCuda(fake_library) as fake:
         yield fake
         check_end(fake, request)

@@ -78,7 +78,7 @@ static int current_device(void) { return (int)(current() - CONTEXT); }
 static int is_device(int device) { return device >= 0 && device < gpu_count; }
 static int is_context(u64 context) {
     for (int i = 0; i < foreign_count; i++) if (foreign_contexts[i] == context) return 1;
-    return is_device((int)(context - CONTEXT)) && gpus[context - CONTEXT].was_retained; /* arrays outlive a reset */
+    return context - CONTEXT < MAX_GPUS && gpus[context - CONTEXT].was_retained; /* arrays outlive a reset */
 }
 static Module *find_module(u64 handle) {
     for (Module *m = modules; m; m = m->next) if ((u64)m == handle) return m;

@@ -14,11 +14,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kbuild.loader import array as arrays
-from kbuild.loader import copying, memory, values
+from kbuild.loader import copying, values
 from kbuild.loader.array import array, array1d, array2d
 from kbuild.loader.errors import DriverError
 from kbuild.loader.foreign import asarray
 from kbuild.loader.interface import View
+from kbuild.loader.memory import transfer
 from kbuild.loader.types import float16, float32, float64, int32, int64, struct, uint8
 from kbuild.loader.values import mat22, vec2, vec3, vec3i
 from tests.helpers.fake_cuda import FakeCuda
@@ -176,13 +177,18 @@ def test_strided_memory(cuda: FakeCuda, axes: list[tuple[int, int, bool]]) -> No
     assert whole.tolist() == block.tolist()
 
 
-def test_runs_are_as_long_as_they_can_be() -> None:
-    pitched = View(0, (3, 4, 2), (100, 8, 4), arrays.abi_type(int32))
-    assert list(memory.runs(pitched)) == [(0, 0, 32), (100, 32, 32), (200, 64, 32)]
-    whole = View(0, (3, 4), (16, 4), arrays.abi_type(int32))
-    assert list(memory.runs(whole)) == [(0, 0, 48)]
-    assert list(memory.runs(View(0, (2,), (8,), arrays.abi_type(int32)))) == [(0, 0, 4), (8, 4, 4)]
-    assert list(memory.runs(View(0, (2, 0), (0, 4), arrays.abi_type(int32)))) == []
+def test_pieces_are_few_and_large() -> None:
+    def pieces(shape: tuple[int, ...], to: tuple[int, ...], source: tuple[int, ...]) -> list[tuple[int, ...]]:
+        views = (View(0, shape, strides, arrays.abi_type(int32)) for strides in (to, source))
+        found = transfer.pieces(*views)
+        return [(p.to, p.source, p.width, p.height, p.to_pitch, p.source_pitch) for p in found]
+
+    assert pieces((3, 4), (16, 4), (16, 4)) == [(0, 0, 48, 1, 0, 0)]
+    assert pieces((3, 4, 2), (32, 8, 4), (100, 8, 4)) == [(0, 0, 32, 3, 32, 100)]
+    assert pieces((2, 3), (12, 4), (4, 8)) == [(0, 0, 4, 3, 4, 8), (12, 4, 4, 3, 4, 8)]
+    assert pieces((2,), (4,), (-8,)) == [(0, 0, 4, 1, 0, 0), (4, -8, 4, 1, 0, 0)]
+    assert pieces((1, 2, 1), (0, 4, 0), (7, 4, 7)) == [(0, 0, 8, 1, 0, 0)]
+    assert pieces((2, 0), (0, 4), (0, 4)) == []
 
 
 def test_makers(cuda: FakeCuda) -> None:
@@ -230,7 +236,7 @@ def test_no_memory(cuda: FakeCuda) -> None:
     with pytest.raises(DriverError) as caught:
         arrays.empty((2**20, 2**13))
     for part in (
-        "cuda:0: 34359738368 bytes: cuMemAlloc_v2 failed: CUDA_ERROR_OUT_OF_MEMORY (2)",
+        "cuda:0: 34359738368 bytes: cuMemAllocFromPoolAsync failed: CUDA_ERROR_OUT_OF_MEMORY (2)",
         "MiB are free",
         "help: free",
     ):
@@ -269,12 +275,12 @@ def test_an_array_is_freed_in_its_own_context(two_gpus: FakeCuda) -> None:
     two_gpus.set_current(0x1000)
     del made
     assert two_gpus.library.fake_current() == 0x1000
-    assert two_gpus.calls[-3:] == ["cuCtxSetCurrent", "cuMemFree_v2", "cuCtxSetCurrent"]
+    assert two_gpus.calls[-3:] == ["cuCtxSetCurrent", "cuMemFreeAsync", "cuCtxSetCurrent"]
 
 
 def test_a_failing_free_is_silent(cuda: FakeCuda) -> None:
     made = arrays.zeros(10)
-    cuda.fail("cuMemFree_v2", 700)
+    cuda.fail("cuMemFreeAsync", 700)
     cuda.may_keep = {"allocations"}
     del made
 
@@ -291,7 +297,7 @@ def test_arrays_do_not_change(cuda: FakeCuda) -> None:
 def test_copies(cuda: FakeCuda) -> None:
     source, target = array([1.0, 2.0]), arrays.zeros(2)
     copying.copy(target, source)
-    assert cuda.calls[-1] == "cuMemcpyDtoD_v2"
+    assert cuda.calls[-1] == "cuMemcpyDtoDAsync_v2"
     assert target.tolist() == [1.0, 2.0]
     copying.copy(target, [3, 4])
     assert target.tolist() == [3.0, 4.0]

@@ -57,7 +57,7 @@ def test_later_launches_with_a_grid_are_quick_ones(cuda: FakeCuda, monkeypatch: 
     for _ in range(2):
         resolve.launch(kernel, grid=2, block=64, inputs=[1.0])
     monkeypatch.setattr(kernel, "thorough", None)
-    monkeypatch.setattr(kernel, "_pack", None)
+    monkeypatch.setattr(kernel, "packing", None)
     resolve.launch(kernel, grid=(2, 2), block=64, inputs=[1.0])
     resolve.launch(kernel, 512, inputs=[1.0], block_dim=128)
     assert arrived(cuda) == (512, [4, 1, 1], [128, 1, 1])

@@ -179,7 +179,7 @@ def test_types_and_devices_of_jax(two_gpus: FakeCuda, jax: Any) -> None:
     assert conversions.dtype_from_jax(np.dtype("float32")) is conversions.dtype_from_jax(np.float32) is float32
     assert conversions.dtype_from_jax(SimpleNamespace(dtype=np.dtype("bool"))) is class_of(kb.bool_._kb_type_)
     assert (conversions.dtype_to_jax(vec3), conversions.dtype_to_jax(bool)) == (np.float32, np.bool_)
-    with pytest.raises(TypeError, match="bfloat16 has no counterpart"):
+    with pytest.raises(TypeError, match=r"bfloat16.* has no counterpart"):
         conversions.dtype_from_jax(SimpleNamespace(name="bfloat16"))
     with pytest.raises(TypeError, match=r"jax\.numpy has no type for float64"):
         conversions.dtype_to_jax(kb.float64)

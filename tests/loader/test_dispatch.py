@@ -12,6 +12,7 @@ import pytest
 from kbuild.loader import array as arrays
 from kbuild.loader import factories, format, generic, identity, overloading, resolve, values
 from kbuild.loader.errors import LaunchError
+from kbuild.loader.indexed import indexedarray
 from kbuild.loader.types import Kernel, func, kernel, overload
 from tests.helpers.fake_cuda import FakeCuda, code, cubin_row, kernel_rows, make_manifest
 
@@ -99,6 +100,14 @@ def test_exact_types_choose(cuda: FakeCuda, package: Kernel) -> None:
         resolve.launch(package, 4, inputs=[vectors, vec3(1.0, 2.0, 3.0), 1])
         resolve.launch(package, 4, [double, 2.0, 1])  # no exact one: the one that takes a float
     assert entries(cuda) == ["entry_0", "entry_2", "entry_1"] * 3
+
+
+def test_an_indexedarray_is_no_array_of_any_elements(cuda: FakeCuda, package: Kernel) -> None:
+    seen = indexedarray(arrays.zeros(4, float), arrays.array([1], dtype=int))
+    with pytest.raises(LaunchError, match=r"parameter x: wanted array1\[Any\], got indexedarray1\[float32\]"):
+        resolve.launch(package, 4, inputs=[seen, 2.0, 1])
+    with pytest.raises(TypeError, match=r"x is indexedarray1\[float32\], which array1\[Any\] does not admit"):
+        overload(package, {"x": indexedarray(dtype=float), "s": float})
 
 
 def test_an_overload_is_launched_as_it_is(cuda: FakeCuda, package: Kernel) -> None:

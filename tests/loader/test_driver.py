@@ -105,7 +105,7 @@ def test_devices(two_gpus: FakeCuda) -> None:
     ):
         context.get_device("cuda:2")
     for wrong in ("gpu", True, 1.5, "cuda:one"):
-        with pytest.raises(DriverError, match=r"a device is 'cuda:0', a number or a kb.Device"):
+        with pytest.raises(DriverError, match=r"a device is 'cuda:0', a number, 'cpu', 'sim' or a kb.Device"):
             context.get_device(wrong)
 
 

@@ -297,6 +297,11 @@ def test_the_legacy_stream_waits_for_blocking_ones(api: Api, flags: int) -> None
     assert api("cuMemcpyDtoH_v2", ctypes.create_string_buffer(8), ptr, 8) == 0  # returns when it is done
     assert api("cuStreamQuery", first) == (NOT_READY if flags else 0)
     assert api("cuStreamSynchronize", first) == 0
+    api.fake.release(first)
+    api.fake.hold(0)
+    assert [api("cuMemsetD8Async", ptr, 0, 8, stream) for stream in (0, second)] == [0, 0]
+    assert [api("cuStreamQuery", s) for s in (0, second)] == [NOT_READY, late]
+    api.fake.release(0)
     assert api("cuMemFree_v2", ptr) == 0
 
 
@@ -411,6 +416,8 @@ def test_a_graph_repeats_what_was_captured(api: Api, tmp_path: Path) -> None:
 
     api.fake.hold(stream)
     assert api("cuGraphLaunch", ready, stream) == 0
+    assert api("cuGraphLaunch", ready, second := api.stream()) == 0
+    assert api("cuStreamQuery", second) == NOT_READY  # one run of it at a time
     assert api("cuMemFree_v2", ptr) == 0
     api.breaks("is freed while in use")
     api.fake.release(stream)
@@ -434,7 +441,9 @@ def test_memory_of_a_graph(api: Api) -> None:
     graph = api.end(stream)
     ready = api.made("cuGraphInstantiateWithFlags", graph, 0)
     assert [api("cuGraphLaunch", ready, stream) for _ in range(2)] == [0, 0]
-    assert api("cuMemFreeAsync", outside, stream) == api("cuGraphDestroy", graph) == api("cuGraphExecDestroy", ready) == 0
+    assert (
+        api("cuMemFreeAsync", outside, stream) == api("cuGraphDestroy", graph) == api("cuGraphExecDestroy", ready) == 0
+    )
     assert "allocations" not in api.fake.live
 
 

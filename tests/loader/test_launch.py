@@ -84,7 +84,7 @@ def test_later_launches_are_quick_ones(cuda: FakeCuda, monkeypatch: pytest.Monke
     args = [arrays.zeros((2, 2), vec3()), True, -5, 0.5, (1.0, 2.0), [(1, 2), (3, 4)], spring]
     kernel.launch((2, 3), args)
     kernel.launch((2, 3), args)
-    monkeypatch.setattr(kernel, "_pack", None)
+    monkeypatch.setattr(kernel, "packing", None)
     for options in ({}, {"stream": 5}, {"stream": Protocol()}, {"device": "cuda:0"}, {"device": 0}, {"block_dim": 64}):
         kernel.launch((2, 3), args, **options)
         kernel.launch(dim=7, args=tuple(args), **options)
@@ -93,7 +93,7 @@ def test_later_launches_are_quick_ones(cuda: FakeCuda, monkeypatch: pytest.Monke
     without = make_bundle([])["p.kernels:k"]
     without.launch(1)
     without.launch(1)
-    monkeypatch.setattr(without, "_pack", None)
+    monkeypatch.setattr(without, "packing", None)
     without.launch(1)
 
 

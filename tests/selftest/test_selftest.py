@@ -262,6 +262,35 @@ def test_inputs_are_the_same_everywhere() -> None:
     assert (sample.shape, len(sample.data), len(selftest.packed(VEC3, sample.data[0]))) == ((16, 16), 256, 12)
 
 
+@kb.kernel
+def through_indices(a: kb.indexedarray2d(dtype=int), b: kb.indexedarray(dtype=float), c: kb.array(dtype=int)):
+    i, j = kb.tid()
+    if i == 0:
+        b[j] = 7.0
+    if j == 1:
+        a[i, j] = i - 100
+    kb.atomic_add(c, 0, 1)
+
+
+def test_index_arrays_go_backwards_on_every_second_axis() -> None:
+    lowered = lower_kernel(through_indices, True, Report())
+    assert lowered is not None
+    parameters = [(p.name, p.type) for p in lowered.function.parameters]
+    made = selftest.generate(parameters, 0)
+    assert made["a"].indices == (list(range(15, -1, -1)), None)
+    assert made["b"].indices == (list(range(511, -1, -1)),)
+    assert made["c"].indices is None
+    found = expectations(contract(lowered), 256)
+    # The array behind is what is compared: eight rows from the last one on, eight elements from the end.
+    assert found["changes"]["a"]["indices"] == [16 * row + 1 for row in range(8, 16)]
+    assert (
+        found["changes"]["a"]["data"]
+        == b"".join((i - 100).to_bytes(4, "little", signed=True) for i in range(7, -1, -1)).hex()
+    )
+    assert found["changes"]["b"]["indices"] == list(range(504, 512))
+    assert found["changes"]["c"]["indices"] == [0]
+
+
 @kb.struct
 class Holder:
     inner: kb.array(dtype=int)

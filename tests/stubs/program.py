@@ -84,6 +84,23 @@ def other(a: kb.array3d[float], vec5: kb.array4d[kb.vec2i]) -> None:
     a[0, 0, 0] = float(vec5[0, 0, 0, 0].x) + a[0][1, 2] + a[0][1][2]
 
 
+@kb.kernel
+def through_indices(a: kb.indexedarray[float], b: kb.indexedarray3d[kb.vec3], out: kb.array[float]) -> None:
+    i = kb.tid()
+    row = b[i][0]
+    out[i] = a[i] + b[i, 0, 1].x + row[1].y + float(len(a) + a.shape[0])
+    a[i] += 1.0
+    kb.atomic_add(a, i, 2.0)
+
+
+def seen() -> list[Any]:
+    data, rows = kb.zeros((3, 2), float), kb.array([1, 0], dtype=int)
+    some = kb.indexedarray(data, [rows, None])
+    some.fill_(1.0)
+    some.assign(kb.indexedarray2d(data, rows).contiguous())
+    return [some.tolist(), some.shape, some.data, some.indices[0], some.size]
+
+
 def program() -> list[Any]:
     pos = kb.zeros(10, kb.vec3)
     speeds = kb.array([1.0, 2.0], dtype=float)

@@ -41,8 +41,8 @@ def wrong(a: kb.array[float], b: kb.array2d[kb.vec3], q: kb.quat, qd: kb.quatd, 
     q * v  # E: operator
     q * qd  # E: operator
     x: kb.vec2 = b[0][0]  # E: assignment
-    a[0] = v  # E: assignment
-    a[0, 0, 0, 0] = "text"  # E: assignment
+    a[0] = v  # E: call-overload
+    a[0, 0, 0, 0] = "text"  # E: index
     b[0, 0, 0]  # E: index
     halved(v)  # E: arg-type
     halved()  # E: call-arg

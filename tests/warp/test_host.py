@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -47,6 +47,50 @@ def test_arrays() -> None:
     assert wp.from_numpy(np.arange(4, dtype=np.float32), shape=(2, 2)).shape == (2, 2)
     assert wp.array(shape=(4,), dtype=float, copy=True).shape == (4,)
     assert wp.array2d(shape=(2, 2), dtype=float).ndim == 2
+
+
+def test_indexed_arrays() -> None:
+    data, rows = wp.array([[1.0, 2.0], [3.0, 4.0]], dtype=float), wp.array([1, 0, 1], dtype=int)
+    seen = wp.indexedarray(data, [rows, None])
+    assert isinstance(seen, kb.indexedarray)
+    assert isinstance(seen, wp.indexedarray)
+    assert isinstance(seen, wp.indexedarray2d)
+    assert not isinstance(seen, (wp.array, wp.indexedarray1d))
+    assert not isinstance(data, wp.indexedarray)
+    assert wp.types.is_array(seen)
+    assert (seen.shape, seen.size, seen.dtype) == ((3, 2), 6, wp.float32)
+    assert wp.indexedarray2d(data, rows, dtype=float).tolist() == seen.tolist() == [[3.0, 4.0], [1.0, 2.0], [3.0, 4.0]]
+    assert wp.clone(seen).tolist() == seen.tolist()
+    assert wp.zeros_like(seen).tolist() == [[0.0, 0.0]] * 3
+    wp.copy(seen, wp.full((3, 2), 7.0, dtype=float))
+    assert data.tolist() == [[7.0, 7.0]] * 2
+    target = wp.zeros((3, 2), dtype=float)
+    wp.copy(target, seen)
+    assert target.tolist() == [[7.0, 7.0]] * 3
+    wp.copy(wp.indexedarray(data, wp.array([1], dtype=int)), wp.indexedarray(target, wp.array([0], dtype=int)))
+    with pytest.raises(ValueError, match="the data has 2 dimensions, not 1"):
+        wp.indexedarray1d(data, rows)
+
+
+def test_annotations_of_indexed_arrays() -> None:
+    plain = wp.array[float]
+    for annotation, spelling in (
+        (wp.indexedarray(dtype=float), "indexedarray1[float32]"),
+        (wp.indexedarray(dtype=wp.vec3, ndim=3), "indexedarray3[vec3[float32]]"),
+        (wp.indexedarray[int], "indexedarray1[int32]"),
+        (wp.indexedarray[float, Literal[2]], "indexedarray2[float32]"),
+        (wp.indexedarray4d(dtype=int), "indexedarray4[int32]"),
+        (wp.array[float, Literal[3]], "array3[float32]"),
+    ):
+        assert wp.types.type_repr(annotation) == spelling
+        assert isinstance(annotation, wp.indexedarray) == spelling.startswith("indexed")
+        assert isinstance(annotation, wp.array) != spelling.startswith("indexed")
+        assert wp.types.type_is_array(annotation)
+        assert wp.types.is_array(annotation)
+    assert isinstance(wp.indexedarray3d[float], wp.indexedarray3d)
+    assert not isinstance(wp.indexedarray3d[float], wp.indexedarray2d)
+    assert not wp.types.types_equal(wp.indexedarray[float], plain)
+    assert wp.indexedarray[float] | None  # annotates functions of the host
 
 
 def test_devices() -> None:

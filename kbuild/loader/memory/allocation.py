@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 _OUT_OF_MEMORY = 2
+_IMPLICIT = 906  # the default stream would wait for one that is being captured
 _RELAXED = 2  # CUstreamCaptureMode
 _PORTABLE, _MAPPED = 1, 2  # flags of cuMemHostAlloc
 _ATTACH_GLOBAL = 1
@@ -229,8 +230,10 @@ def allocate(device: Any, size: int, memory: str | None = None) -> Memory:
     if memory is None:
         if device.kind != "cuda":
             return HostMemory(device, size)
-        reclaim(device)
-        return (PoolMemory if _may_pool(device) else PlainMemory)(device, size)
+        if _waiting.get(device.ordinal):
+            reclaim(device)
+        with device.current():
+            return (PoolMemory if _may_pool(device) else PlainMemory)(device, size)
     if memory == "pinned" and device.kind != "cuda":
         return _pinned(device, size)
     if memory == "mapped" and device.kind == "cuda":
@@ -248,8 +251,7 @@ def _may_pool(device: context.Device) -> bool:
         return False
     from .. import current
 
-    with device.current():
-        return not is_capturing(current.handle(device))
+    return not is_capturing(current.handle(device))
 
 
 def _pinned(device: Any, size: int) -> Memory:
@@ -282,20 +284,19 @@ def _managed(device: context.Device, size: int) -> Memory:
 def _take(device: context.Device, size: int, arguments: tuple[Any, ...]) -> None:
     """Allocates; what waits and what the pool keeps goes back first where there is not enough."""
     cuda = driver.get()
-    with device.current():
-        status = cuda.ask(*arguments)
-        if status == _OUT_OF_MEMORY:
-            import gc
+    status = cuda.ask(*arguments)
+    if status == _OUT_OF_MEMORY:
+        import gc
 
-            gc.collect()  # arrays in cycles
-            reclaim(device, wait=True)
-            pool = pools.of(device)
-            if pool is not None:
-                cuda.ask("cuCtxSynchronize")
-                pool.trim(0)
-            status = cuda.ask(*arguments)
-        if status:
-            raise _refused(cuda.error(arguments[0], status, "%s: %d bytes" % (device, size)), device)
+        gc.collect()  # arrays in cycles
+        reclaim(device, wait=True)
+        pool = pools.of(device)
+        if pool is not None:
+            cuda.ask("cuCtxSynchronize")
+            pool.trim(0)
+        status = cuda.ask(*arguments)
+    if status:
+        raise _refused(cuda.error(arguments[0], status, "%s: %d bytes" % (device, size)), device)
 
 
 def _refused(error: DriverError, device: context.Device) -> DriverError:
@@ -316,8 +317,11 @@ def _refused(error: DriverError, device: context.Device) -> DriverError:
 
 def is_capturing(handle: int) -> bool:
     """Whether a stream is being captured; also of the default stream, when it may not be touched for that reason."""
-    status = c_int()
-    return driver.get().ask("cuStreamIsCapturing", handle, status) != 0 or status.value != 0
+    cuda, status = driver.get(), c_int()
+    code = cuda.ask("cuStreamIsCapturing", handle, status)
+    if code not in (0, _IMPLICIT):
+        raise cuda.error("cuStreamIsCapturing", code, "stream 0x%x" % handle)
+    return code == _IMPLICIT or status.value != 0
 
 
 def give_back(call: str, ptr: int, handle: int) -> None:
@@ -343,15 +347,16 @@ class _Waiting:
     def watch(self, handles: Iterable[int]) -> None:
         """Sets an event on each stream."""
         for handle in handles:
-            if is_capturing(handle):
-                self.unwatched.append(handle)
-                continue
-            event = c_uint64()
-            self.events.append(event)
-            cuda = driver.get()
-            cuda.call("cuEventCreate", event, 2)
-            if cuda.ask("cuEventRecord", event, handle):  # a stream that its owner has destroyed
-                cuda.call("cuCtxSynchronize")
+            try:
+                if is_capturing(handle):
+                    self.unwatched.append(handle)
+                    continue
+                event = c_uint64()
+                self.events.append(event)
+                driver.get().call("cuEventCreate", event, 2)
+                driver.get().call("cuEventRecord", event, handle)
+            except DriverError:  # of a stream that its owner has destroyed
+                driver.get().call("cuCtxSynchronize")
 
     def is_done(self, wait: bool) -> bool:
         """Whether nothing uses the memory any more."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ctypes
 
-from .. import context, driver, host
+from .. import buffers, context, driver
 from ..interface import View, contiguous_strides, is_contiguous
 
 TYPE_CHECKING = False
@@ -279,7 +279,7 @@ def of_buffer(data: Any, view: View) -> tuple[Side, object]:
     """A host buffer's bytes as the other side of a copy to or from `view`, in its shape; and what keeps them there."""
     keep = memoryview(data)
     strides = contiguous_strides(view.shape, view.element.size)
-    return Side(None, View(host.address_of(keep), view.shape, strides, view.element)), keep
+    return Side(None, View(buffers.address_of(keep), view.shape, strides, view.element)), keep
 
 
 def packed_size(view: View) -> int:

@@ -70,7 +70,7 @@ def fill(out: wp.array(dtype=Any), value: Any):
 
 
 wp.overload(fill, {"out": wp.array(dtype=wp.float64), "value": wp.float64})
-wp.overload(fill, {"out": wp.indexedarray(dtype=float), "value": float})  # passed over
+wp.overload(fill, {"out": wp.fabricarray(dtype=float), "value": float})  # passed over
 
 
 def make_power(exponent: int):
