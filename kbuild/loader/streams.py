@@ -31,8 +31,8 @@ LEGACY, PER_THREAD = 1, 2  # the driver's names of the default streams, besides 
 class Stream:
     """Work on a GPU that runs in order.
 
-    `priority`: lower numbers first, from `stream_priorities()`; the driver takes what is outside for the nearest. A new stream
-    does not wait for the default stream, nor that for it. `handle` and `owner` make one over somebody else's stream.
+    `priority`: lower numbers first, from `stream_priorities()`; the driver takes what is outside for the nearest. A new
+    stream does not wait for the default stream, nor that for it. `handle` and `owner` make one over somebody else's.
     """
 
     __slots__ = ("__weakref__", "_handle", "_is_own", "device", "owner")

@@ -394,14 +394,18 @@ def reclaim(device: context.Device, wait: bool = False) -> None:
     if wait:
         sweep_all()
     queue = _waiting.get(device.ordinal)
-    if not queue:
-        return
-    with device.current():
-        for one in list(queue):
-            is_free = one.is_done(wait) and not (one.handle and is_capturing(one.handle))
-            if is_free and one in queue:
-                queue.remove(one)
-                one.finish()
+    lock = context.lock()
+    if not queue or not lock.acquire(blocking=wait):
+        return  # nothing, or another thread is at it
+    try:
+        with device.current():
+            for one in list(queue):
+                is_free = one.is_done(wait) and not (one.handle and is_capturing(one.handle))
+                if is_free and one in queue:  # a finalizer may have been here meanwhile
+                    queue.remove(one)
+                    one.finish()
+    finally:
+        lock.release()
 
 
 driver.on_fork(_waiting.clear)
