@@ -41,6 +41,7 @@ QUICK = (  # scenes that launch the quick way once they are warm
     "launch on the second GPU",
     "launch of two kernels",
     "launch of the second best code",
+    "launch of a tensor",
     "launch of indexed",
     "kb launch",
 )
