@@ -183,7 +183,12 @@ class array:
     def __cuda_array_interface__(self) -> dict[str, Any]:
         if self.device.kind != "cuda":
             raise AttributeError("an array on %s has no __cuda_array_interface__" % self.device)
-        return interface.write(self._alive(), getattr(self._owner, "handle", 0) or 1)
+        described = interface.write(self._alive(), getattr(self._owner, "handle", 0) or 1)
+        if getattr(self._owner, "users", None):
+            from . import uses
+
+            uses.gather(self._owner)
+        return described
 
     @property
     def __array_interface__(self) -> dict[str, Any]:

@@ -6,7 +6,7 @@ name, and for programs written for Warp. A library is imported when it is named 
 
 from __future__ import annotations
 
-from . import abi, context, current, dlpack, foreign, frameworks, uses
+from . import abi, context, current, dlpack, foreign, frameworks, interface, uses
 from .array import array
 from .layout import abi_type
 from .streams import Stream, stream_of
@@ -130,7 +130,7 @@ def to_cupy(whole: array) -> Any:
 
     _check(whole, "to_cupy")
     place = context.gpu(whole.device)
-    with cupy.cuda.Device(place.ordinal):
+    with place.current(), cupy.cuda.Device(place.ordinal):  # CuPy makes the GPU's own context current, and leaves it so
         stream = cupy.cuda.get_current_stream()
         uses.hand_over(whole._owner, place, context.stream_handle(stream), stream)
         return cupy.asarray(_Settled(whole))
@@ -144,9 +144,7 @@ class _Settled:
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
-        described = self.whole.__cuda_array_interface__
-        described["stream"] = None
-        return described
+        return interface.write(self.whole._alive(), None)
 
 
 # JAX
@@ -221,9 +219,7 @@ def _no_counterpart(given: Any) -> TypeError:
 
 
 def _named(module: Any, dtype: Any) -> Any:
-    from .interface import scalar_of
-
-    scalar = scalar_of(abi_type(dtype))
+    scalar = interface.scalar_of(abi_type(dtype))
     name = "" if scalar is None else scalar.spelling
     found = getattr(module, name, None) or getattr(module, name + "_", None) if name else None
     if found is None:

@@ -85,18 +85,27 @@ def follow(ordinal: int, stream: Any, handle: int, streams: set[int], tensors: A
     theirs = current_stream(ordinal)
     if stream is None:
         return theirs or None, theirs
-    if max(handle, 1) != max(theirs, 1):
+    if max(handle, 1) != max(theirs, 1) and not _is_capturing(ordinal, handle):
         streams.add(theirs)
         record(tensors, ordinal, handle)
     return stream, handle
 
 
+def _is_capturing(ordinal: int, handle: int) -> bool:
+    """Whether a stream is being captured, when it can wait for nothing outside of the capture."""
+    from .memory.allocation import is_capturing
+
+    with context.devices()[ordinal].current():
+        return is_capturing(handle)
+
+
 def record(tensors: Any, ordinal: int, handle: int) -> None:
     """Tells PyTorch's allocator of a stream that uses the memory of tensors."""
     torch = sys.modules["torch"]
-    if handle in (0, 1):
-        stream = torch.cuda.default_stream(ordinal)
-    else:
-        stream = torch.cuda.ExternalStream(handle, device=ordinal)
-    for tensor in tensors:
-        tensor.record_stream(stream)
+    with context.devices()[ordinal].current():  # since PyTorch makes the GPU's own context current, and leaves it so
+        if handle in (0, 1):
+            stream = torch.cuda.default_stream(ordinal)
+        else:
+            stream = torch.cuda.ExternalStream(handle, device=ordinal)
+        for tensor in tensors:
+            tensor.record_stream(stream)

@@ -48,6 +48,17 @@ def wait(memory: Any, others: Any, consumer: int, place: Any) -> None:
             memory.users.pop(other, None)
 
 
+def gather(memory: Any) -> None:
+    """Lets the stream that memory belongs to wait for the others that use it, so that it stands for all of them."""
+    from .memory.allocation import is_capturing
+
+    with memory.device.current():
+        if is_capturing(memory.handle):
+            return
+    # Launches on the default stream leave no note.
+    wait(memory, sorted({0, *memory.users} - {memory.handle}), memory.handle, memory.device)
+
+
 def hand_over(memory: Any, place: Any, consumer: int, stream: Any) -> None:
     """Lets somebody's stream wait for everything that was done to an array's memory here, and the memory note it.
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import ctypes
 import struct
 from typing import Any, ClassVar
 
 import pytest
 
 from kbuild.loader import array as arrays
-from kbuild.loader import bound, context, current, streams, uses
+from kbuild.loader import bound, context, current, driver, streams, uses
 from kbuild.loader.errors import LaunchError
 from kbuild.loader.foreign import asarray
 from kbuild.loader.memory import pools
@@ -99,6 +100,17 @@ def test_what_is_refused(cuda: FakeCuda, torch: FakeTorch, said: dict[str, Any],
         assert cuda.launches == launches
         kernel.launch(1, (torch.over(block),))
         kernel.launch(1, (torch.over(block),))
+
+
+@pytest.mark.parametrize(("shape", "strides"), [((3, 3), (1, 3)), ((4, 3), (6, 2)), ((3, 4), (4, 1))])
+def test_components_that_are_not_side_by_side(cuda: FakeCuda, torch: FakeTorch, shape: Any, strides: Any) -> None:
+    """Or are too many: also by the quick launch."""
+    kernel = make_bundle([("a", "array1[vec3[float32]]")])["p.kernels:k"]
+    block = arrays.zeros(60)
+    for _ in range(3):
+        kernel.launch(1, (torch.Tensor(torch, block.ptr, (5, 3)),))
+        with pytest.raises(LaunchError, match=r"parameter a: wanted array1\[vec3\[float32\]\], got a foreign float32"):
+            kernel.launch(1, (torch.Tensor(torch, block.ptr, shape, strides=strides),))
 
 
 def test_a_subclass_takes_the_thorough_way(cuda: FakeCuda, torch: FakeTorch) -> None:
@@ -232,6 +244,36 @@ def test_pytorchs_stream_waits_for_the_other_libraries(cuda: FakeCuda, torch: Fa
         before = len(cuda.calls)
         kernel.launch(1, (torch.over(block), Cupy))
         assert (cuda.records[-1].stream, waits(cuda, before)) == (theirs, 1)
+
+
+def test_a_stream_that_is_being_captured_waits_for_nothing_outside(cuda: FakeCuda, torch: FakeTorch) -> None:
+    kernel = make_bundle([("a", "array1[float32]")])["p.kernels:k"]
+    block, theirs, named = arrays.zeros(4), cuda.make_stream(), streams.Stream()
+    torch.current[0] = theirs
+    tensor = torch.over(block)
+    kernel.launch(1, (tensor,), stream=named)
+    call, graph, before = driver.get().call, ctypes.c_uint64(), len(cuda.calls)
+    call("cuStreamBeginCapture_v2", named.handle, 2)
+    for _ in range(3):
+        kernel.launch(1, (tensor,), stream=named)
+    call("cuStreamEndCapture", named.handle, graph)
+    call("cuGraphDestroy", graph.value)
+    assert (waits(cuda, before), len(tensor.recorded)) == (0, 1)
+    context.synchronize()
+
+
+def test_the_interface_names_a_stream_that_stands_for_all(cuda: FakeCuda) -> None:
+    """Whoever reads it waits for one stream only."""
+    block, theirs = arrays.zeros(4), cuda.make_stream()
+    before = len(cuda.calls)
+    assert block.__cuda_array_interface__["stream"] == 1
+    assert waits(cuda, before) == 0
+    block._owner.used_on(theirs, None)
+    before = len(cuda.calls)
+    assert block.__cuda_array_interface__["stream"] == 1
+    assert waits(cuda, before) == 1
+    del block
+    pools.trim_memory()
 
 
 def test_captures_keep_the_tensors(cuda: FakeCuda, torch: FakeTorch) -> None:
