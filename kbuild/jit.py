@@ -6,13 +6,14 @@ same way as in a build, for the GPUs of this machine, into a bundle that is neve
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 from kbuild import targets
 from kbuild.config import BuildConfig
 from kbuild.errors import KbuildError, Report
 from kbuild.loader import bundle as bundles
-from kbuild.loader import format
+from kbuild.loader import events, format
 from kbuild.loader.context import get_devices
 from kbuild.loader.errors import LaunchError
 from kbuild.loader.kernel import BundleKernel
@@ -27,10 +28,18 @@ from kbuild.scan.units import cut, find, lower_unit
 
 def missing_kernel(kernel: Kernel) -> BundleKernel:
     """The kernel, compiled for the GPUs of this machine. Raises LaunchError with what is wrong with it."""
+    start = time.perf_counter()
     try:
-        return _compiled(kernel)
+        found = _compiled(kernel)
     except KbuildError as error:
         raise LaunchError(f"{kernel.name} cannot be compiled at launch:\n{error}") from None
+    events.emit(
+        "compiled",
+        kernel=found.name,
+        targets=", ".join(found.bundle.manifest["targets"]),
+        seconds=time.perf_counter() - start,
+    )
+    return found
 
 
 def _compiled(kernel: Kernel) -> BundleKernel:

@@ -12,10 +12,10 @@ import re
 from dataclasses import dataclass
 
 from kbuild.errors import UsageError, did_you_mean
+from kbuild.loader.occupancy import KIB, LIMITS, MAX_BLOCK, MOST_REGISTERS, REGISTERS, WARP, Limits
 
 Version = tuple[int, int]
 
-KIB = 1024
 SMALL_PARAMETER_SPACE = 4096
 LARGE_PARAMETER_SPACE = 32764
 LARGE_PARAMETERS_SINCE: Version = (12, 1)
@@ -27,30 +27,43 @@ OLDEST_CUDA: Version = (11, 2)
 class Architecture:
     """One compute capability. Sizes are in bytes.
 
-    Sources: registers and shared memory from the table "Technical Specifications per Compute Capability" of the CUDA
-    C++ Programming Guide (12.9 and 13.0; 5.x and 6.x from 11.8); threads and blocks of a multiprocessor as ptxas 12.9
-    and 13.0 enforce them (`tests/targets` asks them again); the parameter space from the guide's "Kernel function
-    parameters" and NVRTC's own verdict; `driver` is the CUDA version whose PTX ISA introduced the architecture.
+    Sources: shared memory of a block from the table "Technical Specifications per Compute Capability" of the CUDA C++
+    Programming Guide (12.9 and 13.0; 5.x and 6.x from 11.8), from which `limits` are too (`loader.occupancy`); the
+    parameter space from the guide's "Kernel function parameters" and NVRTC's own verdict; `driver` is the CUDA version
+    whose PTX ISA introduced the architecture.
     """
 
     number: int
     family: str
     driver: Version
     last_major: int
-    threads_per_sm: int
-    blocks_per_sm: int
-    shared_per_sm: int
+    limits: Limits
     shared_per_block: int
     is_tegra: bool = False
     suffixes: str = ""
-    registers_per_block: int = 65536
 
-    registers_per_sm = 65536
-    registers_per_thread = 255
-    threads_per_block = 1024
+    registers_per_sm = REGISTERS
+    registers_per_thread = MOST_REGISTERS
+    threads_per_block = MAX_BLOCK
     static_shared_per_block = 48 * KIB
     shared_banks = 32
-    warp = 32
+    warp = WARP
+
+    @property
+    def threads_per_sm(self) -> int:
+        return self.limits.threads
+
+    @property
+    def blocks_per_sm(self) -> int:
+        return self.limits.blocks
+
+    @property
+    def shared_per_sm(self) -> int:
+        return self.limits.shared
+
+    @property
+    def registers_per_block(self) -> int:
+        return self.limits.registers_per_block
 
     @property
     def name(self) -> str:
@@ -59,7 +72,7 @@ class Architecture:
     @property
     def reserved_shared_per_block(self) -> int:
         """Shared memory that CUDA keeps for itself in each block (compute capability 8.0 and later)."""
-        return KIB if self.number >= 80 else 0
+        return self.limits.reserved_shared
 
     def parameter_space(self, cuda: Version) -> int:
         """Bytes of kernel parameters that a toolkit of this CUDA version accepts."""
@@ -76,44 +89,40 @@ def _row(
     family: str,
     driver: Version,
     last_major: int,
-    threads: int,
-    blocks: int,
-    shared: tuple[int, int],
+    shared_per_block: int,
     *,
     tegra: bool = False,
     suffixes: str = "",
-    registers: int = 65536,
 ) -> Architecture:
-    """A row of the table; `shared` is KiB of a multiprocessor and of a block."""
-    per_sm, per_block = shared[0] * KIB, shared[1] * KIB
+    """A row of the table; `shared_per_block` is in KiB. What a multiprocessor holds is the loader's to know, too."""
     return Architecture(
-        number, family, driver, last_major, threads, blocks, per_sm, per_block, tegra, suffixes, registers
+        number, family, driver, last_major, LIMITS[number], shared_per_block * KIB, is_tegra=tegra, suffixes=suffixes
     )
 
 
 ARCHITECTURES: dict[int, Architecture] = {
     a.number: a
     for a in (
-        _row(50, "Maxwell", (6, 0), 12, 2048, 32, (64, 48)),
-        _row(52, "Maxwell", (6, 5), 12, 2048, 32, (96, 48)),
-        _row(53, "Maxwell", (7, 0), 12, 2048, 32, (64, 48), tegra=True, registers=32768),
-        _row(60, "Pascal", (8, 0), 12, 2048, 32, (64, 48)),
-        _row(61, "Pascal", (8, 0), 12, 2048, 32, (96, 48)),
-        _row(62, "Pascal", (8, 0), 12, 2048, 32, (64, 48), tegra=True, registers=32768),
-        _row(70, "Volta", (9, 0), 12, 2048, 32, (96, 96)),
-        _row(72, "Volta", (9, 1), 12, 2048, 32, (96, 96), tegra=True),
-        _row(75, "Turing", (10, 0), 13, 1024, 16, (64, 64)),
-        _row(80, "Ampere", (11, 0), 13, 2048, 32, (164, 163)),
-        _row(86, "Ampere", (11, 1), 13, 1536, 16, (100, 99)),
-        _row(87, "Ampere", (11, 4), 13, 1536, 16, (164, 163), tegra=True),
-        _row(89, "Ada", (11, 8), 13, 1536, 24, (100, 99)),
-        _row(90, "Hopper", (11, 8), 13, 2048, 32, (228, 227), suffixes="a"),
-        _row(100, "Blackwell", (12, 8), 13, 2048, 32, (228, 227), suffixes="af"),
-        _row(101, "Blackwell", (12, 8), 12, 1536, 24, (228, 227), tegra=True, suffixes="af"),
-        _row(103, "Blackwell", (12, 9), 13, 2048, 32, (228, 227), suffixes="af"),
-        _row(110, "Blackwell", (13, 0), 13, 1536, 24, (228, 227), tegra=True, suffixes="af"),
-        _row(120, "Blackwell", (12, 8), 13, 1536, 24, (100, 99), suffixes="af"),
-        _row(121, "Blackwell", (12, 9), 13, 1536, 24, (100, 99), suffixes="af"),
+        _row(50, "Maxwell", (6, 0), 12, 48),
+        _row(52, "Maxwell", (6, 5), 12, 48),
+        _row(53, "Maxwell", (7, 0), 12, 48, tegra=True),
+        _row(60, "Pascal", (8, 0), 12, 48),
+        _row(61, "Pascal", (8, 0), 12, 48),
+        _row(62, "Pascal", (8, 0), 12, 48, tegra=True),
+        _row(70, "Volta", (9, 0), 12, 96),
+        _row(72, "Volta", (9, 1), 12, 96, tegra=True),
+        _row(75, "Turing", (10, 0), 13, 64),
+        _row(80, "Ampere", (11, 0), 13, 163),
+        _row(86, "Ampere", (11, 1), 13, 99),
+        _row(87, "Ampere", (11, 4), 13, 163, tegra=True),
+        _row(89, "Ada", (11, 8), 13, 99),
+        _row(90, "Hopper", (11, 8), 13, 227, suffixes="a"),
+        _row(100, "Blackwell", (12, 8), 13, 227, suffixes="af"),
+        _row(101, "Blackwell", (12, 8), 12, 227, tegra=True, suffixes="af"),
+        _row(103, "Blackwell", (12, 9), 13, 227, suffixes="af"),
+        _row(110, "Blackwell", (13, 0), 13, 227, tegra=True, suffixes="af"),
+        _row(120, "Blackwell", (12, 8), 13, 99, suffixes="af"),
+        _row(121, "Blackwell", (12, 9), 13, 99, suffixes="af"),
     )
 }
 

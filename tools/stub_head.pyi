@@ -31,11 +31,14 @@ from kbuild.loader.errors import BundleError as BundleError
 from kbuild.loader.errors import DriverError as DriverError
 from kbuild.loader.errors import LaunchError as LaunchError
 from kbuild.loader.errors import StaleBundle as StaleBundle
+from kbuild.loader.events import on_event as on_event
 from kbuild.loader.memory.books import MemoryReport as MemoryReport
 from kbuild.loader.memory.books import memory_report as memory_report
 from kbuild.loader.memory.pools import set_pool_limit as set_pool_limit
 from kbuild.loader.memory.pools import trim_memory as trim_memory
 from kbuild.loader.providers import enable_jit as enable_jit
+from kbuild.loader.readiness import get_grid as get_grid
+from kbuild.loader.readiness import preload as preload
 from kbuild.loader.resolve import launch as launch
 from kbuild.loader.streams import Event as Event
 from kbuild.loader.streams import Stream as Stream
@@ -84,6 +87,7 @@ class Kernel(Function[..., None]):
         stream: Any = None,
         device: Any = None,
         block_dim: int | None = None,
+        max_blocks: int = 0,
     ) -> None:
         """Launches over `dim` threads; `args` in the order of the parameters. See `kb.launch`."""
 

@@ -118,7 +118,7 @@ class Host:
             packing.add(type, value, parameter["name"])
         places = [(type, p["offset"]) for type, p in zip(types, row["parameters"], strict=True)]
         run = getattr(self.libraries[row["entry"]], f"run_{row['entry']}")
-        for header, blocks in geometry.plan(tuple(op["dim"]), row["ndim"], 256):
+        for header, blocks in geometry.plan(tuple(op["dim"]), row["ndim"], 256, row.get("origin", False)):
             rest = struct.pack("<" + pack.fields_format(places, len(header), row["size"]), *packing.values)
             run(header + rest, (ctypes.c_uint * 6)(blocks, 1, 1, 256, 1, 1))
 

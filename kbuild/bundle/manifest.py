@@ -24,12 +24,15 @@ def kernel_row(
     optional: Sequence[str] = (),
     *,
     whole_blocks: bool = False,
+    any_block_dim: bool = False,
 ) -> Row:
     """A kernel's row; offsets are in bytes from the start of the parameter block, behind the launch header.
 
-    `optional` names the arrays that may be None, fields of structs as `model.mask`.
+    `optional` names the arrays that may be None, fields of structs as `model.mask`; `any_block_dim`: the kernel does
+    not say how many threads its blocks have.
     """
-    offsets, size = format.layout(ndim, [type for _, type in parameters])
+    has_origin = format.writes_origin(ndim)
+    offsets, size = format.layout(ndim, [type for _, type in parameters], has_origin)
     rows = [
         {"name": parameter, "type": type.spelling, "offset": offset, "size": type.size}
         for (parameter, type), offset in zip(parameters, offsets, strict=True)
@@ -39,6 +42,10 @@ def kernel_row(
         row["optional"] = list(optional)
     if whole_blocks:
         row["whole_blocks"] = True
+    elif any_block_dim:
+        row["any_block_dim"] = True
+    if has_origin:
+        row["origin"] = True
     return row
 
 

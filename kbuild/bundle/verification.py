@@ -113,7 +113,7 @@ def _shortened(name: str) -> str:
 
 def _check_kernel(info: cubin.KernelInfo, kernel: Row, resources: Row) -> Iterator[str]:
     names = ["the launch header", *(repr(parameter["name"]) for parameter in kernel["parameters"])]
-    wanted = [(0, format.header_size(kernel["ndim"]))]
+    wanted = [(0, format.header_of(kernel))]
     wanted += [(parameter["offset"], parameter["size"]) for parameter in kernel["parameters"]]
     if len(info.parameters) != len(wanted):
         yield f"it takes {len(info.parameters)} parameters, but the manifest says {len(wanted)}, launch header included"

@@ -65,7 +65,8 @@ def _show(label: str, parsed: format.Parsed, console: Console) -> None:
     manifest = parsed.manifest
     console.line(f"{label}\n{parsed.digest}\nformat {manifest['format']}, made by {manifest['generator']}\n")
     for kernel in manifest["kernels"]:
-        title = f"{kernel['name']}: tid() of {kernel['ndim']}, {kernel['block_dim']} threads a block"
+        threads = "blocks as suits the GPU" if kernel.get("any_block_dim") else f"{kernel['block_dim']} threads a block"
+        title = f"{kernel['name']}: tid() of {kernel['ndim']}, {threads}"
         title += ", whole blocks only" if kernel.get("whole_blocks") else ""
         rows = [(row["name"], row["type"], row["offset"], row["size"]) for row in kernel["parameters"]]
         console.table(title, ("parameter", "type", "offset", "size"), rows)

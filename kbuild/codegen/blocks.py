@@ -32,7 +32,11 @@ def prologue(ndim: int, is_whole: bool) -> list[str]:
     """
     if not is_whole:
         number = "blockIdx.x * blockDim.x + threadIdx.x"
-        leave = ["    if (kb_linear >= kb_launch.count) return;"]
+        end = "count"
+        if ndim == 1:  # its number counts from the launch's beginning, of which a driver launch may be one piece
+            number += " + kb_launch.origin"
+            end = "end"
+        leave = [f"    if (kb_linear >= kb_launch.{end}) return;"]
     else:
         # Only a launch along x has several coordinates (`loader.blocks`).
         along_x = "blockIdx.x * blockDim.x + threadIdx.x"

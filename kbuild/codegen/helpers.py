@@ -190,7 +190,7 @@ FROM_END = f"{INLINE} long long kb_from_end(long long i, int extent) {{ return i
 def launch(ndim: int) -> str:
     """The launch header (see `loader.geometry`) and the thread's coordinates in it."""
     if ndim == 1:
-        return "struct kb_launch1 { unsigned int count; };\n"
+        return "struct kb_launch1 { unsigned int end, origin; };\n"
     inner = ndim - 1
     steps = "".join(
         f"    q = (__umulhi(l, launch.magic[{axis - 1}]) + l) >> launch.shift[{axis - 1}]; "

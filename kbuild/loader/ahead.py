@@ -21,7 +21,8 @@ def start() -> None:
 
 
 def _prepare() -> None:
-    from . import copying, resolve  # noqa: F401 (with what makes and fills arrays, opens bundles and launches)
+    # What makes and fills arrays, opens bundles and launches.
+    from . import copying, occupancy, resolve  # noqa: F401
     from .memory import allocation, transfer  # noqa: F401
 
     for module in list(types.declared):

@@ -15,6 +15,7 @@ from .values import describe
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Any
 
     Triple = tuple[int, int, int]
 
@@ -75,21 +76,40 @@ def asked(dim: object, grid: object, block: object, block_dim: object) -> Grid:
     return Grid(grid, block)
 
 
-def plan(dim: object, ndim: int, block_dim: int, whole: bool) -> Iterator[tuple[bytes, Triple, Triple]]:
+class Shape:
+    """What of a kernel decides how it is launched: coordinates of `tid()`, whole blocks, a header with an origin."""
+
+    __slots__ = ("has_origin", "ndim", "whole")
+
+    def __init__(self, ndim: int, whole: bool = False, has_origin: bool = False) -> None:
+        self.ndim, self.whole, self.has_origin = ndim, whole, has_origin
+
+
+def shape_of(row: dict[str, Any]) -> Shape:
+    """The shape of a kernel by its row of the manifest."""
+    return Shape(row["ndim"], row.get("whole_blocks", False), row.get("origin", False))
+
+
+def plan(dim: object, shape: Shape, block_dim: int, max_blocks: int = 0) -> Iterator[tuple[bytes, Triple, Triple]]:
     """The driver launches that make up one launch: (header, blocks of the grid, threads of a block), in order.
 
-    `whole`: the kernel runs in whole blocks. Raises ValueError or TypeError for what cannot be launched.
+    Of more than `max_blocks` blocks, if that is not 0, several are made. Raises ValueError or TypeError for what cannot
+    be launched.
     """
     if dim.__class__ is Grid:
         assert isinstance(dim, Grid)
-        return _of_grid(dim, ndim, block_dim, whole)
-    grids = geometry.plan(dim, ndim, block_dim)
-    if whole:
-        _check_whole(dim, _product(geometry.axes(dim, ndim)), block_dim)
+        return _of_grid(dim, shape, block_dim, max_blocks)
+    cap = 0 if shape.whole else max_blocks
+    grids = geometry.plan(dim, shape.ndim, block_dim, shape.has_origin, cap)
+    if shape.whole:
+        count = _product(geometry.axes(dim, shape.ndim))
+        _check_whole(dim, count, block_dim)
+        _check_cap(count // block_dim, max_blocks)
     return ((header, (blocks, 1, 1), (block_dim, 1, 1)) for header, blocks in grids)
 
 
-def _of_grid(grid: Grid, ndim: int, block_dim: int, whole: bool) -> Iterator[tuple[bytes, Triple, Triple]]:
+def _of_grid(grid: Grid, shape: Shape, block_dim: int, max_blocks: int) -> Iterator[tuple[bytes, Triple, Triple]]:
+    ndim, whole = shape.ndim, shape.whole
     geometry.check_block(block_dim)
     if ndim > 1:
         raise ValueError("its tid() has %d coordinates, which dim gives and grid does not: launch it with dim" % ndim)
@@ -101,7 +121,22 @@ def _of_grid(grid: Grid, ndim: int, block_dim: int, whole: bool) -> Iterator[tup
     block = (block_dim, 1, 1) if grid.block is None else grid.block
     count = _product(grid.grid) * _product(block)
     _check_count(count)
-    return iter([(geometry.header(count), grid.grid, block)] if count else [])
+    if whole:
+        _check_cap(_product(grid.grid), max_blocks)
+    else:
+        grids = geometry.plan(count, 1, block[0], shape.has_origin, max_blocks)
+        return ((header, (blocks, 1, 1), block) for header, blocks in grids)
+    return iter([(geometry.header(count, shape.has_origin), grid.grid, block)] if count else [])
+
+
+def _check_cap(blocks: int, max_blocks: int) -> None:
+    geometry.check_cap(max_blocks)
+    if max_blocks and blocks > max_blocks:
+        raise ValueError(
+            "it runs in whole blocks, and %d blocks are more than max_blocks=%d: such a launch is never cut into "
+            "several, in which blocks would be counted anew\n"
+            "  help: launch fewer blocks, or leave max_blocks out" % (blocks, max_blocks)
+        )
 
 
 def _check_whole(dim: object, count: int, block_dim: int) -> None:

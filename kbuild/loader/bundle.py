@@ -7,6 +7,8 @@ holds, once a unit and device.
 from __future__ import annotations
 
 import os
+import sys
+import time
 from _thread import RLock
 from ctypes import c_uint64
 
@@ -22,6 +24,19 @@ if TYPE_CHECKING:
     Row = dict[str, Any]
 
 __all__ = ("Bundle", "explain", "open")
+
+# Modules of which one is there where somebody may want to hear what happens (see events.py).
+_LISTENERS = frozenset(("logging", "%s.events" % __package__))
+
+
+class _Search:
+    """What one look for a kernel's code has met: (row, reason) the driver refused, (row, seconds, bytes) it loaded."""
+
+    __slots__ = ("attempts", "loads")
+
+    def __init__(self) -> None:
+        self.attempts: list[tuple[int, str]] = []
+        self.loads: list[tuple[Row, float, int]] = []
 
 
 class Bundle:
@@ -99,8 +114,9 @@ class Bundle:
             kernel = self.manifest["kernels"][index]
             found = tables.kernels.get(kernel["entry"])
             # The launch header is the first parameter of the entry; the manifest lists the kernel's own.
-            wanted = tuple((p["offset"], p["size"]) for p in kernel["parameters"])
-            if found is None or found.parameters[1:] != wanted:
+            header = (0, format.header_of(kernel))
+            wanted = (header, *[(p["offset"], p["size"]) for p in kernel["parameters"]])
+            if found is None or found.parameters != wanted:
                 message = "the cubin of %s for %s does not hold the kernel %s as the manifest describes it"
                 raise BundleError(message % (row["unit"], row["target"], kernel["name"]))
 
@@ -112,55 +128,119 @@ class Bundle:
             sources.check(self.manifest)
             self._is_fresh = True
 
-    def function(self, index: int, device: context.Device) -> int:
-        """The driver's handle of a kernel on a device. Raises BundleError when nothing here runs there."""
+    def code(self, index: int, device: context.Device) -> tuple[int, Row]:
+        """The driver's handle of a kernel on a device, and the row of the cubin that it is in.
+
+        Raises BundleError when nothing here runs there.
+        """
         kernel = self.manifest["kernels"][index]
-        rows = self._rows(index)
-        attempts: list[tuple[int, str]] = []
+        rows = self.rows_of(index)
+        search = _Search()
         driver.get()  # refuses in a forked child, where the lock may be held by a thread that is not there
         with self._lock, device.current():
             selection = select.candidates(device, rows, self.allow_ptx)
-            for i in selection.order:
-                try:
-                    module = self._module(rows[i], device)
-                except DriverError as error:
-                    if error.code not in driver.NO_BINARY:
-                        raise
-                    attempts.append((i, error.name))
-                    continue
-                entry = kernel["entry"].encode()
-                return driver.get().query("cuModuleGetFunction", module, entry, about=kernel["name"])
-        raise BundleError(self._no_code(kernel["name"], device, rows, attempts + selection.refusals))
+            found = self._first(rows, selection.order, kernel, device, search)
+        if (search.loads or found is None) and _LISTENERS.intersection(sys.modules):
+            self._tell(rows, device, search, selection.refusals)
+        if found is None:
+            verdict = "nothing in %s runs on %s" % (self, describe_device(device))
+            reasons = describe_refusals(kernel["name"], rows, search.attempts + selection.refusals, verdict)
+            raise BundleError("\n".join([*reasons, *self.cures(device, rows)]))
+        return found
 
-    def _rows(self, index: int) -> list[Row]:
+    def _first(
+        self, rows: list[Row], order: list[int], kernel: Row, device: context.Device, search: _Search
+    ) -> tuple[int, Row] | None:
+        """The first code in an order that the driver takes."""
+        for i in order:
+            try:
+                module = self._module(rows[i], device, search)
+            except DriverError as error:
+                if error.code not in driver.NO_BINARY:
+                    raise
+                search.attempts.append((i, error.name))
+                continue
+            entry = kernel["entry"].encode()
+            return driver.get().query("cuModuleGetFunction", module, entry, about=kernel["name"]), rows[i]
+        return None
+
+    def rows_of(self, index: int) -> list[Row]:
+        """The rows of the code that holds a kernel, one for each target."""
         return [row for row in self.manifest["cubins"] if index in row["kernels"]]
 
-    def _module(self, row: Row, device: context.Device) -> int:
+    def _module(self, row: Row, device: context.Device, search: _Search) -> int:
         key = (row["blob"], device.ordinal)
         module = self._modules.setdefault(key, c_uint64())
         if not module.value:
+            start = time.perf_counter()
             data = self.parsed.blob(row["blob"])
             if row["kind"] == "ptx":
                 data += b"\0"
             about = "%s for %s on %s (%s)" % (row["unit"], row["target"], device, device.name)
             driver.get().call("cuModuleLoadData", module, data, about=about)
+            search.loads.append((row, time.perf_counter() - start, len(data)))
         return module.value
 
-    def _no_code(self, name: str, device: context.Device, rows: list[Row], reasons: list[tuple[int, str]]) -> str:
-        lines = ["%s: nothing in %s runs on %s" % (name, self, describe_device(device))]
-        lines += ["  %s (%s): %s" % (rows[i]["target"], rows[i]["toolchain"], reason) for i, reason in reasons]
+    def _tell(self, rows: list[Row], device: context.Device, search: _Search, refusals: list[tuple[int, str]]) -> None:
+        """Events of one look for code: what was refused, then what was loaded."""
+        from . import events
+
+        def about(row: Row) -> Row:
+            named = {key: row[key] for key in ("unit", "target", "toolchain", "kind")}
+            return dict(named, bundle=self.label, device=str(device))
+
+        if events.is_wanted(events.DEBUG):
+            for i, reason in refusals:
+                events.emit("refused", events.DEBUG, by="kbuild", reason=reason, **about(rows[i]))
+        for i, reason in search.attempts:
+            events.emit("refused", events.WARNING, by="driver", reason=reason, **about(rows[i]))
+        for row, seconds, size in search.loads:
+            events.emit("loaded", seconds=seconds, bytes=size, **about(row))
+
+    def cures(self, device: Any, rows: list[Row]) -> list[str]:
+        """Lines that say what gives a device code where none of these rows is for it."""
         arch = "sm_%d%d" % (device.major, device.minor)
         cure = "rebuild the package with"
         if any(row["arch"] == arch for row in rows):  # the GPU was thought of, so it is the driver's age
             arch += "@%d.%d" % device.driver
             cure = "update the driver, or rebuild the package for it:"
-        listed = ", ".join('"%s"' % target for target in [*self.manifest["targets"], arch])
-        lines.append("  help: %s [tool.kbuild] targets = [%s]" % (cure, listed))
+        listed = ", ".join('"%s"' % target for target in dict.fromkeys([*self.manifest["targets"], arch]))
+        lines = ["  help: %s [tool.kbuild] targets = [%s]" % (cure, listed)]
         if any(row["kind"] == "ptx" for row in rows) and not self.allow_ptx:
             lines.append(
                 "  help: or allow its PTX to be compiled here: loader.open(…, allow_ptx=True), KBUILD_ALLOW_PTX=1"
             )
-        return "\n".join(lines)
+        return lines
+
+    def preload(self, device: Any = None, kernels: Any = None) -> int:
+        """Loads the code of all kernels, or of these, on a GPU (the first, unless named) now; returns how many.
+
+        `kernels` are names or kernels. No launch and no graph capture has to load them then. Raises BundleError,
+        LaunchError, StaleBundle, DriverError.
+        """
+        from . import readiness
+
+        return readiness.preload_bundle(self, device, kernels)
+
+    def require(self, kernels: Any, device: Any = None) -> None:
+        """Raises one BundleError that lists each of these kernels that is not here, or has no code for a device.
+
+        `kernels` are names or kernels; the device is the first GPU, unless named, or a select.Device that need not be
+        here. Nothing is loaded.
+        """
+        from . import readiness
+
+        readiness.require(self, kernels, device)
+
+    def coverage(self, device: Any = None) -> list[Row]:
+        """A row for each kernel, with what a device would load for it. Nothing is loaded.
+
+        The device is the first GPU, unless named, or a select.Device that need not be here. Each row: `kernel`,
+        `target`, `arch`, `toolchain`, `kind` (None where nothing fits), and `refusals`, a list of (target, reason).
+        """
+        from . import readiness
+
+        return readiness.coverage(self, device)
 
 
 def open(name: str | os.PathLike[str], digest: str | None = None, allow_ptx: bool | None = None) -> Bundle:
@@ -185,12 +265,28 @@ def from_bytes(data: bytes, label: str, digest: str | None = None, allow_ptx: bo
         )
     if allow_ptx is None:
         allow_ptx = os.environ.get("KBUILD_ALLOW_PTX") == "1"
-    return Bundle(parsed, label, allow_ptx)
+    bundle = Bundle(parsed, label, allow_ptx)
+    if _LISTENERS.intersection(sys.modules):
+        from . import events
+
+        if events.is_wanted(events.INFO):
+            events.emit("opened", bundle=label, digest=bundle.digest, kernels=len(bundle))
+    return bundle
 
 
 def describe_device(device: Any) -> str:
     """`NVIDIA H200 (sm_90, driver for CUDA 13.0)`."""
+    if device.driver == select.ANY_DRIVER:
+        return "%s (sm_%d%d, with any driver)" % (device.name, device.major, device.minor)
     return "%s (sm_%d%d, driver for CUDA %d.%d)" % (device.name, device.major, device.minor, *device.driver)
+
+
+def describe_refusals(
+    name: str, rows: list[Row], refusals: list[tuple[int, str]], verdict: str = "no code for it"
+) -> list[str]:
+    """Lines: a kernel, what is wrong, and why each row is not for the device."""
+    reasons = ["  %s (%s): %s" % (rows[i]["target"], rows[i]["toolchain"], reason) for i, reason in refusals]
+    return ["%s: %s" % (name, verdict), *reasons]
 
 
 def explain(bundle: Bundle, device: Any) -> list[Row]:

@@ -33,14 +33,20 @@ class Dispatcher:
         self.chosen: dict[tuple[object, ...], Any] = {}
 
     def launch(
-        self, dim: Any, args: Any = (), stream: Any = None, device: Any = None, block_dim: int | None = None
+        self,
+        dim: Any,
+        args: Any = (),
+        stream: Any = None,
+        device: Any = None,
+        block_dim: int | None = None,
+        max_blocks: int = 0,
     ) -> None:
         """See `BundleKernel.launch`."""
         kind = providers.kind_of(device, args)
         if kind != "cuda":
-            providers.launch_on(kind, self.kernel, dim, args, stream, device, block_dim)
+            providers.launch_on(kind, self.kernel, dim, args, stream, device, block_dim, max_blocks)
             return
-        self.chosen_for(args).launch(dim, args, stream, device, block_dim)
+        self.chosen_for(args).launch(dim, args, stream, device, block_dim, max_blocks)
 
     def chosen_for(self, args: Any) -> Any:
         """The instance that takes these arguments. Raises LaunchError."""

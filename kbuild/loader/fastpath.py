@@ -5,8 +5,9 @@ is not exactly as expected raises, and the thorough launch takes over and says w
 an integer, a number out of range and what is no number; the rest is compared here. What is written for
 `integrate(pos: array1[vec3[float32]], gravity: vec3[float32], dt: float32)`:
 
-    def launch(dim, args=(), stream=None, device=None, block_dim=None):
+    def launch(dim, args=(), stream=None, device=None, block_dim=None, max_blocks=0):
         try:
+            if max_blocks is not zero: raise Unexpected
             if block_dim is None:
                 try:
                     start = known[dim]
@@ -35,7 +36,7 @@ an integer, a number out of range and what is no number; the rest is compared he
                 give(slot)
                 log((name, dim, stream))
                 return
-        thorough(dim, args, stream, device, block_dim)
+        thorough(dim, args, stream, device, block_dim, max_blocks)
 """
 
 from __future__ import annotations
@@ -53,8 +54,9 @@ if TYPE_CHECKING:
     from .kernel import BundleKernel, Loaded
 
 _TEXT = """\
-def launch(dim, args=(), stream=None, device=None, block_dim=None):
+def launch(dim, args=(), stream=None, device=None, block_dim=None, max_blocks=0):
     try:
+        if max_blocks is not zero: raise Unexpected
         if block_dim is None:
             try:
                 start = known[dim]
@@ -80,7 +82,7 @@ def launch(dim, args=(), stream=None, device=None, block_dim=None):
             give(slot)
             log((name, dim, stream))
             return
-    thorough(dim, args, stream, device, block_dim)
+    thorough(dim, args, stream, device, block_dim, max_blocks)
 """
 
 
@@ -190,12 +192,12 @@ def build(
         "check_dim": _check_dim,
         "current_stream": lambda: _current_stream(ordinal),
         "devices": _spellings(loaded.device),
-        "find": kernel.prefixes.find,
+        "find": loaded.prefixes.find,
         "give": loaded.pool.append,
         "invoke": driver.get().invoke,
         "kinds": (int, str, context.Device),  # since 0 == 0.0 == False
         "is_first": context.get_device(os.environ.get(context.VARIABLE, 0)) is loaded.device,
-        "known": kernel.prefixes.known,
+        "known": loaded.prefixes.known,
         "log": recent.log(ordinal).append,
         "name": kernel.name,
         "note_use": uses.note,
@@ -207,6 +209,7 @@ def build(
         "stream_handle": context.stream_handle,
         "thorough": kernel.thorough,
         "truth": {False: False, True: True},
+        "zero": 0,  # the one: another that is equal goes the thorough way
         **writer.keys,
         **more,
     }

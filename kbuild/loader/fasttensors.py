@@ -24,8 +24,9 @@ if TYPE_CHECKING:
     from .kernel import BundleKernel, Loaded
 
 _TEXT = """\
-def launch(dim, args=(), stream=None, device=None, block_dim=None):
+def launch(dim, args=(), stream=None, device=None, block_dim=None, max_blocks=0):
     try:
+        if max_blocks is not zero: raise Unexpected
         if block_dim is None:
             try:
                 start = known[dim]
@@ -60,7 +61,7 @@ def launch(dim, args=(), stream=None, device=None, block_dim=None):
             give(slot)
             log((name, dim, stream))
             return
-    thorough(dim, args, stream, device, block_dim)
+    thorough(dim, args, stream, device, block_dim, max_blocks)
 """
 
 

@@ -19,6 +19,7 @@ Versions of the format. The first 56 bytes, and `generator` in the manifest, sta
     1   2026-11-29   the first
         2026-11-30   `asserts`; of a kernel `optional` and `whole_blocks`; each absent where a build has none
         2026-11-30   the types `indexedarray1[…]` to `indexedarray4[…]`
+        2026-11-30   of a kernel `origin`, with which its header has one word more, and `any_block_dim`
 """
 
 from __future__ import annotations
@@ -31,8 +32,9 @@ from .abi import align_up
 from .canonical import decode, encode
 from .digest import sha256
 from .errors import BundleError as BundleError  # these three are part of this module's face
-from .schema import header_size as header_size
+from .schema import header_of as header_of
 from .schema import layout as layout
+from .schema import writes_origin as writes_origin
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -10,11 +10,10 @@ from __future__ import annotations
 import ctypes
 import os
 import struct
-from itertools import chain
 
 from . import abi, blocks, context, driver, geometry, pack, providers, recent, uses
 from .errors import DriverError, LaunchError
-from .schema import header_size
+from .schema import header_of
 from .values import describe
 
 TYPE_CHECKING = False
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from . import select
     from .bundle import Bundle
 
     Slot = tuple[Any, Any, Any, Any, Any]
@@ -56,7 +56,9 @@ class Loaded:
     def __init__(self, kernel: BundleKernel, device: context.Device) -> None:
         self.device = device
         self.pool: list[Slot] = []
-        function = kernel.bundle.function(kernel.index, device)
+        self.function, row = function, _ = kernel.bundle.code(kernel.index, device)
+        self.block_dim = kernel.block_for(row, device)
+        self.prefixes = Prefixes(kernel.shape, self.block_dim)
         offsets, size, pop = [0, *kernel.offsets], kernel.size, self.pool.pop
 
         def take() -> Slot:
@@ -71,15 +73,15 @@ class Loaded:
 
 
 class Prefixes:
-    """What launch buffers start with, by dim and block_dim; `known` has those of the kernel's own block_dim.
+    """What launch buffers start with, by dim and block_dim; `known` has those without a block_dim of their own.
 
     Equal keys mean equal launches, so `2.0` finds what `2` put here: whoever asks looks at the type of `dim` too.
     """
 
     _LIMIT = 4096
 
-    def __init__(self, ndim: int, block_dim: int, whole_blocks: bool) -> None:
-        self.ndim, self.block_dim, self.whole_blocks = ndim, block_dim, whole_blocks
+    def __init__(self, shape: blocks.Shape, block_dim: int) -> None:
+        self.shape, self.block_dim = shape, block_dim
         self.known: dict[Any, bytes] = {}
         self._others: dict[Any, bytes] = {}
 
@@ -91,7 +93,7 @@ class Prefixes:
         found = known.get(key)
         if found is not None:
             return found
-        grids = blocks.plan(dim, self.ndim, block, self.whole_blocks)
+        grids = blocks.plan(dim, self.shape, block)
         first, second = next(grids, None), next(grids, None)
         if first is None or second is not None:
             raise KeyError(dim)
@@ -107,7 +109,7 @@ def prefix(header: bytes, grid: tuple[int, int, int], block: tuple[int, int, int
 
 
 class BundleKernel:
-    """A compiled kernel. `launch(dim, args=(), stream=None, device=None, block_dim=None)`.
+    """A compiled kernel. `launch(dim, args=(), stream=None, device=None, block_dim=None, max_blocks=0)`.
 
     `dim` is the number of threads, or a tuple of them, or a `blocks.Grid`; `args` are the arguments in the order of
     `parameters`. The device is the one given, else the one of the arrays, else the first. Raises LaunchError for what
@@ -122,18 +124,18 @@ class BundleKernel:
         self.name: str = row["name"]
         self.ndim: int = row["ndim"]
         self.block_dim: int = row["block_dim"]
-        self.whole_blocks: bool = row.get("whole_blocks", False)
+        self.any_block_dim: bool = row.get("any_block_dim", False)
+        self.shape = blocks.shape_of(row)
         self.size: int = row["size"]
         self.offsets: list[int] = [p["offset"] for p in row["parameters"]]
         self.parameters: list[tuple[str, abi.Type]] = [
             (p["name"], abi.parse(p["type"], bundle.structs)) for p in row["parameters"]
         ]
         self.optional: frozenset[str] = frozenset(row.get("optional", ()))
-        start = header_size(self.ndim)
+        start = header_of(row)
         fields = [(type, offset) for (_, type), offset in zip(self.parameters, self.offsets)]
         block = pack.fields_format(fields, start, self.size)
         self.struct = struct.Struct("<%ds%s" % (CONFIG_SIZE + start, block))
-        self.prefixes = Prefixes(self.ndim, self.block_dim, self.whole_blocks)
         self._loaded: dict[int, Loaded] = {}
         self._is_launched = self._takes_tensors = False
         self.error: Exception | None = None  # what the last `kb.launch` of it that failed has raised
@@ -144,23 +146,28 @@ class BundleKernel:
         return "<kernel %s(%s)>" % (self.name, listed)
 
     def thorough(
-        self, dim: Any, args: Any = (), stream: Any = None, device: Any = None, block_dim: int | None = None
+        self,
+        dim: Any,
+        args: Any = (),
+        stream: Any = None,
+        device: Any = None,
+        block_dim: int | None = None,
+        max_blocks: int = 0,
     ) -> None:
         """`launch` with every question asked."""
         kind = providers.kind_of(device, args)
         if kind != "cuda":
-            providers.launch_on(kind, self, dim, args, stream, device, block_dim)
+            providers.launch_on(kind, self, dim, args, stream, device, block_dim, max_blocks)
             return
         self.bundle.check_sources()
         packing = self.packing(args)
-        grids = self.plan(dim, block_dim)
+        is_empty = next(self.plan(dim, block_dim, max_blocks), None) is None
         handle = self.stream_of(stream)
         gpu = self.device_of(packing, device)
         if gpu.kind != "cuda":
-            providers.launch_on(gpu.kind, self, dim, args, stream, gpu, block_dim)
+            providers.launch_on(gpu.kind, self, dim, args, stream, gpu, block_dim, max_blocks)
             return
-        first = next(grids, None)
-        if first is None:
+        if is_empty:
             return
         if stream is None and context.scopes:
             from . import current
@@ -176,7 +183,7 @@ class BundleKernel:
             if max(producer, 1) != max(handle, 1):  # 0 and 1 both mean the default stream
                 context.wait_for_stream(gpu, producer, handle)
         uses.note(handle, stream, packing.owners)
-        for one in chain((first,), grids):
+        for one in self.plan(dim, block_dim, max_blocks, loaded):
             self._run(loaded, prefix(*one), packing.values, handle)
         recent.log(gpu.ordinal).append((self.name, dim, stream))
         if _CHECK in os.environ:
@@ -222,11 +229,11 @@ class BundleKernel:
         """Parameters' names with these arguments."""
         return [(name, value) for (name, _), value in zip(self.parameters, args)]
 
-    def plan(self, dim: Any, block_dim: int | None) -> Any:
-        """The grids of a launch. Raises LaunchError."""
+    def plan(self, dim: Any, block_dim: int | None, max_blocks: int = 0, loaded: Loaded | None = None) -> Any:
+        """The grids of a launch; without a block_dim the device where it is loaded decides. Raises LaunchError."""
+        block = (self if loaded is None else loaded).block_dim if block_dim is None else block_dim
         try:
-            block = self.block_dim if block_dim is None else block_dim
-            return blocks.plan(dim, self.ndim, block, self.whole_blocks)
+            return blocks.plan(dim, self.shape, block, max_blocks)
         except (ValueError, TypeError) as error:
             raise LaunchError("%s: %s" % (self.name, error)) from None
 
@@ -259,6 +266,15 @@ class BundleKernel:
                 raise
         message = "%s: parameter %s: there is no GPU memory at 0x%x: it is host memory, or was freed"
         raise LaunchError(message % (self.name, path, ptr))
+
+    def block_for(self, row: dict[str, Any], gpu: select.Device) -> int:
+        """Threads of a block where a launch names none, by the row of the cubin that the GPU runs."""
+        for resources in row["resources"] if self.any_block_dim else ():
+            if resources["kernel"] == self.index:
+                from . import occupancy  # not for kernels that say how large their blocks are
+
+                return occupancy.best_block(gpu.number, resources["registers"], resources["shared"])
+        return self.block_dim
 
     def load(self, gpu: context.Device) -> Loaded:
         """The kernel on a GPU, loaded at the first call. Raises BundleError, DriverError."""

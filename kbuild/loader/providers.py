@@ -1,9 +1,9 @@
 """Who answers for a device that is not a CUDA GPU, and for a kernel that no bundle holds: by name, imported when asked.
 
 The loader reaches nothing above it. Others register here: `register("missing kernel", "kbuild.jit:missing_kernel")`.
-A device's provider is called as `provider(kernel, dim, args, stream, device, block_dim)` and launches; the provider of
-a missing kernel is called as `provider(kernel)` and returns an object with a kernel's `launch`, and is asked only where
-compiling was asked for: `KBUILD_JIT=1` in the environment, or `enable_jit()`.
+A device's provider is called as `provider(kernel, dim, args, stream, device, block_dim, max_blocks)` and launches; the
+provider of a missing kernel is called as `provider(kernel)` and returns an object with a kernel's `launch`, and is
+asked only where compiling was asked for: `KBUILD_JIT=1` in the environment, or `enable_jit()`.
 """
 
 from __future__ import annotations
@@ -65,7 +65,9 @@ def kind_of(device: Any, args: Any = ()) -> str:
     return kind
 
 
-def launch_on(kind: str, kernel: Any, dim: Any, args: Any, stream: Any, device: Any, block_dim: Any) -> None:
+def launch_on(
+    kind: str, kernel: Any, dim: Any, args: Any, stream: Any, device: Any, block_dim: Any, max_blocks: Any
+) -> None:
     """Launches through the provider of a device kind; LaunchError when nobody answers for it."""
     provider = find(kind)
     if provider is None:
@@ -73,4 +75,4 @@ def launch_on(kind: str, kernel: Any, dim: Any, args: Any, stream: Any, device: 
         raise LaunchError(
             "%s: nothing runs kernels on device %r; this installation knows %s" % (kernel.name, device, known)
         )
-    provider(kernel, dim, args, stream, device, block_dim)
+    provider(kernel, dim, args, stream, device, block_dim, max_blocks)

@@ -33,20 +33,22 @@ def launch(
     block_dim: int | None = None,
     grid: Any = None,
     block: Any = None,
+    max_blocks: int = 0,
     record_cmd: bool = False,
 ) -> Any:
     """Launches `kernel` over `dim` threads (a number, or a tuple of one to four), with `inputs`, then `outputs`.
 
     `device` is "cuda:0", a number or a kb.Device, and defaults to where the arrays are; `stream` is None (the default
     stream), a handle or a stream object of any library. In place of `dim`, `grid` is the number of blocks and `block`
-    the threads of each, as one to three numbers (x, y, z). Returns at once; what goes wrong inside a kernel shows
-    later (`KBUILD_CHECK=launch` waits for it). With `record_cmd` nothing is launched: the result is what `kb.bind`
-    gives. Raises LaunchError, BundleError, StaleBundle, DriverError.
+    the threads of each, as one to three numbers (x, y, z). `max_blocks` caps the blocks that run at once: what does not
+    fit is launched after them, on the same stream. Returns at once; what goes wrong inside a kernel shows later
+    (`KBUILD_CHECK=launch` waits for it). With `record_cmd` nothing is launched: the result is what `kb.bind` gives.
+    Raises LaunchError, BundleError, StaleBundle, DriverError.
     """
     if record_cmd:
         from .bound import bind
 
-        return bind(kernel, dim, inputs, outputs, device, stream, block_dim, grid, block)
+        return bind(kernel, dim, inputs, outputs, device, stream, block_dim, grid, block, max_blocks)
     if grid is not None or block is not None:
         dim = grid_of(kernel, dim, grid, block, block_dim)
     if outputs.__class__ is not tuple or outputs:
@@ -56,7 +58,7 @@ def launch(
     except AttributeError:
         target = _target(kernel)
     try:
-        target.launch(dim, inputs, stream, device, block_dim)
+        target.launch(dim, inputs, stream, device, block_dim, max_blocks)
     except LoaderError as error:
         kernel.error = kept(error)
         raise

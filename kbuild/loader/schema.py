@@ -170,7 +170,9 @@ _KERNEL = {
     "entry": _c_identifier,
     "ndim": _ndim,
     "block_dim": _block_dim,
+    "any_block_dim": _May(_true),  # nobody chose it: the loader takes what suits the code and the GPU
     "whole_blocks": _May(_true),  # its threads wait for one another, or ask for their place in the grid
+    "origin": _May(_true),  # its header says where it begins: of one coordinate, and in newer bundles
     "parameters": [_PARAMETER],
     "optional": _May([_text]),  # arrays that may be None: `values`, `model.mask`
     "size": _count,
@@ -335,17 +337,29 @@ def _check_index(place: str, index: int, length: int, table: str) -> None:
 # Kernels and their parameters
 
 
-def header_size(ndim: int) -> int:
+def header_size(ndim: int, has_origin: bool) -> int:
     """Bytes of the launch header of a kernel whose `tid()` has `ndim` results: the first parameter of its entry."""
-    return 4 if ndim == 1 else 4 + 12 * (ndim - 1) + 4 * ndim
+    if ndim == 1:
+        return 8 if has_origin else 4
+    return 4 + 12 * (ndim - 1) + 4 * ndim
 
 
-def layout(ndim: int, types: Sequence[abi.Type]) -> tuple[list[int], int]:
+def writes_origin(ndim: int) -> bool:
+    """Whether a build of today writes headers with an origin for kernels of so many coordinates."""
+    return ndim == 1
+
+
+def header_of(kernel: Row) -> int:
+    """Bytes of the launch header of a kernel, by its row."""
+    return header_size(kernel["ndim"], kernel.get("origin", False))
+
+
+def layout(ndim: int, types: Sequence[abi.Type], has_origin: bool) -> tuple[list[int], int]:
     """Offsets of the parameters in the parameter block, and the block's bytes: a C struct of [header, p0, p1, …].
 
     The block ends with its last parameter, without the padding that C puts at a struct's end: so the driver counts.
     """
-    offsets, end = [], header_size(ndim)
+    offsets, end = [], header_size(ndim, has_origin)
     for type in types:
         offset = abi.align_up(end, type.align)
         offsets.append(offset)
@@ -376,7 +390,11 @@ def _check_parameters(place: str, kernel: Row, structs: dict[str, abi.Struct], t
     for index, row in enumerate(rows):
         if row["type"] not in types:
             types[row["type"]] = _parse_type("%s.parameters[%d]" % (place, index), row["type"], structs)
-    offsets, end = layout(kernel["ndim"], [types[row["type"]] for row in rows])
+    if "origin" in kernel and kernel["ndim"] != 1:
+        raise BundleError("manifest.%s.origin is of kernels with one coordinate, not %d" % (place, kernel["ndim"]))
+    if "any_block_dim" in kernel and "whole_blocks" in kernel:
+        raise BundleError("manifest.%s.any_block_dim is not for whole_blocks, whose size is the kernel's" % place)
+    offsets, end = layout(kernel["ndim"], [types[row["type"]] for row in rows], kernel.get("origin", False))
     for index, row in enumerate(rows):
         wanted = (offsets[index], types[row["type"]].size)
         if (row["offset"], row["size"]) != wanted:

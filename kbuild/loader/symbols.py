@@ -24,6 +24,7 @@ SIGNATURES: dict[str, tuple[Any, ...]] = {
     "cuCtxGetDevice": (_INT_OUT,),
     "cuCtxGetStreamPriorityRange": (_INT_OUT, _INT_OUT),
     "cuFuncGetAttribute": (_INT_OUT, c_int, _HANDLE),
+    "cuFuncLoad": (_HANDLE,),  # since 12.4
     # memory
     "cuMemAllocFromPoolAsync": (_OUT, c_size_t, _HANDLE, _HANDLE),
     "cuMemFreeAsync": (_PTR, _HANDLE),

@@ -113,10 +113,16 @@ class Kernel(Function):
         raise LaunchError("%s is a kernel: write kb.launch(%s, dim=…, inputs=[…])" % (self.name, self.__name__))
 
     def launch(
-        self, dim: Any, args: Any = (), stream: Any = None, device: Any = None, block_dim: int | None = None
+        self,
+        dim: Any,
+        args: Any = (),
+        stream: Any = None,
+        device: Any = None,
+        block_dim: int | None = None,
+        max_blocks: int = 0,
     ) -> None:
         """Launches over `dim` threads; `args` in the order of the parameters. See `kb.launch`."""
-        self.target.launch(dim, args, stream, device, block_dim)
+        self.target.launch(dim, args, stream, device, block_dim, max_blocks)
 
 
 class _Unresolved:
@@ -127,27 +133,27 @@ class _Unresolved:
     def __init__(self, kernel: Kernel) -> None:
         self.kernel = kernel
 
-    def launch(self, dim: Any, args: Any, stream: Any, device: Any, block_dim: int | None) -> None:
+    def launch(self, dim: Any, args: Any, stream: Any, device: Any, block_dim: int | None, max_blocks: int) -> None:
         if on_launch is not None and on_launch(self.kernel, args):
             return
         kind = providers.kind_of(device, args)
         if kind != "cuda":
-            providers.launch_on(kind, self.kernel, dim, args, stream, device, block_dim)
+            providers.launch_on(kind, self.kernel, dim, args, stream, device, block_dim, max_blocks)
             return
         from . import resolve  # reading bundles and the driver is the business of a first launch
 
         target = resolve.find(self.kernel)
         if on_launch is None:  # else every launch passes here
             self.kernel.target = target
-        target.launch(dim, args, stream, device, block_dim)
+        target.launch(dim, args, stream, device, block_dim, max_blocks)
 
 
 def kernel(function: Any = None, **options: object) -> Any:
     """Declares a kernel: `@kernel` or `@kernel(fmad=False)`.
 
     Options: `fmad` (whether `a * b + c` may be fused) and `asserts` (whether `assert` is compiled), by default as the
-    project says; `enable_backward`, `block_dim` (threads a block unless the launch says otherwise). An unknown one
-    raises TypeError.
+    project says; `enable_backward`, `block_dim` (threads a block unless the launch says otherwise; by default as many
+    as suit the code and the GPU). An unknown one raises TypeError.
     """
     for name, value in options.items():
         _check_option(name, value)

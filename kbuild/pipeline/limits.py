@@ -29,7 +29,8 @@ def too_many_parameters(
     """A diagnostic at the `def` of each kernel whose parameters some target does not take. `kernels` by name."""
     structs = abi.parse_structs(unit.structs)
     for name, row in unit.rows.items():
-        size = format.layout(row["ndim"], [abi.parse(spelling, structs) for _, spelling in row["parameters"]])[1]
+        types = [abi.parse(spelling, structs) for _, spelling in row["parameters"]]
+        _, size = format.layout(row["ndim"], types, format.writes_origin(row["ndim"]))
         small = [(part, made_by) for part, made_by in parts if size > _space(part, made_by)]
         if small:
             yield _diagnostic(kernels[name], size, small)

@@ -131,6 +131,7 @@ def _kernels(
             parameters,
             lowered["optional"],
             whole_blocks=lowered["whole_blocks"],
+            any_block_dim=not kernel.is_block_dim_chosen,
         )
         rows.append(row)
     return rows, {index: position for position, index in enumerate(members)}

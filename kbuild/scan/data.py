@@ -37,7 +37,8 @@ class Request:
 @dataclass(frozen=True)
 class ScannedKernel:
     """One instance of a kernel, before typing. `name` is unique; `definition` is `module:qualname`; `place` has the
-    fields of the span of its `def`; `asserts` are those it reaches (owner, number, line, text)."""
+    fields of the span of its `def`; `asserts` are those it reaches (owner, number, line, text); `is_block_dim_chosen`:
+    its decorator, or its module, says how many threads a block has."""
 
     name: str
     definition: str
@@ -49,6 +50,7 @@ class ScannedKernel:
     sources: list[str]
     place: list[Any]
     asserts: list[list[Any]] = field(default_factory=list)
+    is_block_dim_chosen: bool = False
 
     @property
     def span(self) -> Span:

@@ -123,7 +123,17 @@ def _row(kernel: runtime.Kernel, one: Reach, name: str, digest: str) -> ScannedK
     file, definition = definition_of(kernel.function)
     place = list(astuple(file.span(definition)))
     return ScannedKernel(
-        name, kernel.name, entry, block_dim, one.plan, digest, values, sorted(set(one.paths)), place, one.asserts
+        name,
+        kernel.name,
+        entry,
+        block_dim,
+        one.plan,
+        digest,
+        values,
+        sorted(set(one.paths)),
+        place,
+        one.asserts,
+        "block_dim" in kernel.options,
     )
 
 

@@ -26,8 +26,9 @@ _HOMES = {
     "host": """
         Module ScopedDevice ScopedLogLevel ScopedTimer array array1d array2d array3d array4d clone copy dtype_from_numpy
         dtype_to_numpy empty empty_like from_numpy full full_like get_cuda_device get_cuda_device_count
-        get_cuda_driver_version get_device get_module get_module_options is_cpu_available is_cubql_available
-        is_cuda_available is_device_available is_mempool_enabled launch ones ones_like set_device zeros zeros_like
+        get_cuda_driver_version get_cuda_kernel_properties get_device get_module get_module_options
+        get_suggested_block_size is_cpu_available is_cubql_available is_cuda_available is_device_available
+        is_mempool_enabled launch ones ones_like set_device zeros zeros_like
     """,
     "indexed": "indexedarray indexedarray1d indexedarray2d indexedarray3d indexedarray4d",
     "installing": "install",

@@ -10,6 +10,7 @@ import time
 
 from kbuild.loader import array as arrays
 from kbuild.loader import context, copying, indexed, resolve
+from kbuild.loader.errors import LaunchError
 from kbuild.loader.layout import ArrayAnnotation, IndexedAnnotation, abi_type
 from kbuild.loader.values import class_of
 
@@ -185,14 +186,14 @@ def launch(
     block_dim: int | None = None,
     **options: Any,
 ) -> None:
-    """Launches a kernel over `dim` threads. `record_tape` and `max_blocks` mean nothing here."""
+    """Launches a kernel over `dim` threads. `record_tape` means nothing here; no `max_blocks` is one below 1, too."""
     if adjoint or adj_inputs or adj_outputs:
         raise refusal("launch(adjoint=…)", "gradients")
     if record_cmd:
         raise refusal("launch(record_cmd=True)", "recorded launches")
     if options:
         raise TypeError("wp.launch has no argument %r" % min(options))
-    resolve.launch(kernel, dim, inputs, outputs, _device(device), stream, block_dim)
+    resolve.launch(kernel, dim, inputs, outputs, _device(device), stream, block_dim, max_blocks=max(0, max_blocks or 0))
 
 
 # Devices
@@ -282,6 +283,39 @@ def is_device_available(device: Any) -> bool:
     return device in context.get_devices()
 
 
+# How kernels fill a GPU
+
+
+def get_suggested_block_size(kernel: Any, device: Any = None) -> tuple[int, int]:
+    """(threads of a block, least number of blocks) that fill a GPU with this kernel: the largest block that does.
+
+    (1, 1) for "cpu". Loads the kernel. Raises LaunchError for a generic kernel, of which an overload is wanted.
+    """
+    from kbuild.loader import occupancy, readiness  # few programs ask
+
+    wanted = _device(device)
+    if wanted == "cpu":
+        return 1, 1
+    compiled = readiness.one_kernel(kernel)
+    gpu: Any = context.get_device(wanted)
+    registers, shared, _ = readiness.properties(compiled, gpu)
+    if gpu.number not in occupancy.LIMITS:
+        raise LaunchError("%s: kbuild does not know yet how many blocks %s holds" % (compiled.name, gpu.arch))
+    threads, blocks = occupancy.largest_block(gpu.number, registers, shared)
+    return threads, blocks * gpu.sm_count
+
+
+def get_cuda_kernel_properties(kernel: Any, device: Any = None, block_dim: int | None = None) -> dict[str, int]:
+    """`register_count` of a thread and `local_memory_size` of a thread, in bytes. Loads the kernel.
+
+    `block_dim` changes nothing: kbuild's code is the same for all blocks. Raises LaunchError for a generic kernel.
+    """
+    from kbuild.loader import readiness
+
+    registers, _, local = readiness.properties(readiness.one_kernel(kernel), _device(device))
+    return {"register_count": registers, "local_memory_size": local}
+
+
 def nothing(*_: Any, **__: Any) -> None:
     """What needs no doing: code is compiled when the package is built."""
 
@@ -343,7 +377,7 @@ class ScopedTimer:
 
 
 class ScopedLogLevel:
-    """Warp's log level for a block; kbuild's loader logs nothing."""
+    """Warp's log level for a block. kbuild tells the logger "kbuild" of Python's `logging`, whose level is its own."""
 
     def __init__(self, *_: Any, **__: Any) -> None:
         pass

@@ -36,9 +36,8 @@ _FAMILIES = {
         indexedfabricarrayarray
     """,
     "compiling while the program runs": """
-        ModuleBuildOptions build_experimental compile_aot_module get_cpu_kernel_cache_key get_cuda_kernel_properties
-        get_cuda_max_cluster_dim get_cuda_supported_archs get_cuda_toolkit_version
-        get_suggested_block_size load_aot_module map
+        ModuleBuildOptions build_experimental compile_aot_module get_cpu_kernel_cache_key get_cuda_max_cluster_dim
+        get_cuda_supported_archs get_cuda_toolkit_version load_aot_module map
     """,
     "profiling": """
         ScopedCudaProfiler TimingResult cuda_profiler_start cuda_profiler_stop timing_begin timing_end timing_print

@@ -215,6 +215,16 @@ def relay(index: int, ndim: int, types: list[tuple[str, abi.Type]]) -> Callable[
     return change
 
 
+def test_the_loader_sees_a_header_of_another_size(golden: format.Parsed) -> None:
+    from kbuild.loader import bundle as loaded
+
+    manifest, region = bundles.split(GOLDEN.read_bytes())
+    loaded.from_bytes(bundles.join(canonical.encode(manifest), region), "memory").verify()
+    manifest["kernels"][0]["origin"] = True  # whose place the padding before the first array takes
+    with pytest.raises(format.BundleError, match=r"does not hold the kernel robosim.kernels:integrate as the manifest"):
+        loaded.from_bytes(bundles.join(canonical.encode(manifest), region), "memory").verify()
+
+
 def swap(manifest: Any, one: int, other: int) -> None:
     first, second = manifest["cubins"][one], manifest["cubins"][other]
     first["blob"], second["blob"] = second["blob"], first["blob"]
@@ -246,6 +256,10 @@ LIES: list[tuple[Callable[[Any], Any], str]] = [
     ),
     (relay(0, 1, [POS, GRAVITY]), "it takes 4 parameters, but the manifest says 3, launch header included"),
     (relay(0, 2, [POS, GRAVITY, DT]), "the launch header is at offset 0 with 4 bytes, but the manifest says 0 and 24"),
+    (
+        lambda m: m["kernels"][0].update(origin=True),
+        "the launch header is at offset 0 with 4 bytes, but the manifest says 0 and 8",
+    ),
     (relay(0, 1, [POS, DT, GRAVITY]), "'dt' is at offset 24 with 12 bytes, but the manifest says 24 and 4"),
     (relay(0, 1, [POS, GRAVITY]), "its parameters take 40 bytes, but the manifest says 36"),
     (

@@ -25,9 +25,9 @@ def compiled(tmp_path: Path) -> Callable[[str], Run]:
         module = HostModule(kernels.lower_text(tmp_path, text, fmad=fmad), tmp_path)
         (name,) = module.kernels
 
-        def run(dim: Any, *arguments: Any, block_dim: int = 32) -> None:
+        def run(dim: Any, *arguments: Any, block_dim: int = 32, max_blocks: int = 0) -> None:
             given = [device(a) if isinstance(a, np.ndarray) else a for a in arguments]
-            module.launch(name, dim, given, block_dim)
+            module.launch(name, dim, given, block_dim, max_blocks)
 
         return run
 
@@ -332,6 +332,24 @@ def test_thread_index(compiled: Any, ndim: int) -> None:
     untouched = np.full(shape, -1, np.int32)
     run((1,) * ndim, untouched)
     assert (untouched.ravel()[1:] == -1).all()
+
+
+@pytest.mark.parametrize("ndim", [1, 2, 3, 4])
+def test_launches_in_pieces(compiled: Any, ndim: int) -> None:
+    """Each thread finds its own index, and threads past the end of a piece do nothing."""
+    names = ", ".join("ijkl"[:ndim])
+    run = compiled(f"""
+        @kb.kernel
+        def index(out: kb.array(dtype=int, ndim={ndim})):
+            {names} = kb.tid()
+            out[{names}] += {" + ".join(f"{10**n} * ({name} + 1)" for n, name in enumerate(names.split(", ")))}
+    """)
+    shape = (59, 5, 4, 3)[:ndim]
+    for block_dim, max_blocks in ((7, 2), (32, 1), (1, 10), (64, 100)):
+        out = np.zeros(shape, np.int32)
+        run(shape, out, block_dim=block_dim, max_blocks=max_blocks)
+        for place in np.ndindex(shape):
+            assert out[place] == sum(10**n * (at + 1) for n, at in enumerate(place))
 
 
 @pytest.mark.parametrize("ndim", [2, 3, 4])

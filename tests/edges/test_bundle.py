@@ -140,7 +140,9 @@ def other_types(manifest: dict[str, Any], types: list[str]) -> None:
     from kbuild.loader import abi
 
     kernel = manifest["kernels"][0]
-    offsets, size = format.layout(kernel["ndim"], [abi.parse(spelling, {}) for spelling in types])
+    offsets, size = format.layout(
+        kernel["ndim"], [abi.parse(spelling, {}) for spelling in types], kernel.get("origin", False)
+    )
     kernel["parameters"] = [
         {"name": f"p{i}", "type": spelling, "offset": offset, "size": abi.parse(spelling, {}).size}
         for i, (spelling, offset) in enumerate(zip(types, offsets, strict=True))

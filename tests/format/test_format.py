@@ -299,6 +299,13 @@ FORGERIES: list[tuple[Callable[[Any], Any], str]] = [
         at("kernels", 0, "whole_blocks")(False),
         r"kernels\[0\]\.whole_blocks is False, but wants true, or to be left out",
     ),
+    (at("kernels", 0, "origin")(1), r"kernels\[0\]\.origin is 1, but wants true"),
+    (at("kernels", 1, "origin")(True), r"kernels\[1\]\.origin is of kernels with one coordinate, not 2"),
+    (at("kernels", 0, "any_block_dim")(False), r"kernels\[0\]\.any_block_dim is False, but wants true"),
+    (
+        lambda m: m["kernels"][0].update(any_block_dim=True, whole_blocks=True),
+        r"kernels\[0\]\.any_block_dim is not for whole_blocks, whose size is the kernel's",
+    ),
     (at("kernels", 0, "whole_blocks")(1), r"kernels\[0\]\.whole_blocks is 1, but wants true"),
     (lambda m: m["kernels"][0].pop("entry"), r"manifest\.kernels\[0\] lacks 'entry'"),
     (at("format")(2), r"manifest\.format is 2 in a file of format 1"),

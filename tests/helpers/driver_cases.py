@@ -18,9 +18,10 @@ from kbuild import loader
 from kbuild.loader import __main__ as command_line
 from kbuild.loader import array as arrays
 from kbuild.loader import bundle as bundles
-from kbuild.loader import context, copying, dlpack, foreign, format, indexed, loans, resolve
+from kbuild.loader import context, copying, dlpack, driver, foreign, format, indexed, loans, readiness, resolve
 from kbuild.loader.types import int32, struct
 from kbuild.loader.values import vec3
+from kbuild.warp import host
 from tests.helpers.capsules import Consumer, Producer
 from tests.helpers.fake_cuda import bundle_bytes, code, cubin_row, kernel_rows, make_bundle, make_manifest
 from tests.helpers.fake_torch import FakeTorch
@@ -426,6 +427,18 @@ def launch_of_the_second_best_code(cuda: FakeCuda) -> Act:
     return launched(cuda, lambda: made.launch(5, (held, 1.0)))
 
 
+@scene
+def launch_with_max_blocks(cuda: FakeCuda) -> Act:
+    kernel, held = make_bundle(PARAMETERS)["p.kernels:k"], arrays.zeros(3)
+    return launched(cuda, lambda: kernel.launch(700, (held, 1.0), max_blocks=1))
+
+
+@scene
+def launch_in_blocks_of_any_size(cuda: FakeCuda) -> Act:
+    kernel, held = make_bundle(PARAMETERS, any_block_dim=True, registers=72)["p.kernels:k"], arrays.zeros(3)
+    return launched(cuda, lambda: kernel.launch(700, (held, 1.0)))
+
+
 PACKAGE = "package_of_driver_cases"
 
 
@@ -433,6 +446,72 @@ PACKAGE = "package_of_driver_cases"
 def kb_launch(cuda: FakeCuda) -> Act:
     kernel, held = _package_kernel(), arrays.zeros(3)
     return launched(cuda, lambda: resolve.launch(kernel, 300, [held], [1.0]))
+
+
+# Before a launch
+
+
+@scene
+def preload_of_a_bundle(cuda: FakeCuda) -> Act:
+    kernels = [kernel_rows("p.kernels:" + name, PARAMETERS, 1, {}, 256) for name in "ab"]
+    rows = [cubin_row("sm_90", [0], 0, unit="a"), cubin_row("sm_90", [1], 1, unit="b")]
+    data = format.dump(make_manifest(kernels, rows), [code(kernels[:1]), code(kernels[1:])])
+    bundle = bundles.from_bytes(data, "memory")
+    return lambda: bundle.preload("cuda:1")
+
+
+@scene
+def preload_of_one_kernel(cuda: FakeCuda) -> Act:
+    bundle = make_bundle(PARAMETERS)
+    return lambda: bundle.preload(kernels=["p.kernels:k"])
+
+
+@scene
+def preload_by_an_older_driver(cuda: FakeCuda) -> Act:
+    bundle = make_bundle(PARAMETERS)
+
+    def act() -> int:
+        cuda_driver = driver.get()
+        cuda_driver.version = (12, 3)
+        return bundle.preload()
+
+    return act
+
+
+@scene
+def kb_preload(cuda: FakeCuda) -> Act:
+    kernel = _package_kernel()
+    return lambda: (readiness.preload(kernel), readiness.preload(PACKAGE))
+
+
+@scene
+def get_grid(cuda: FakeCuda) -> Act:
+    kernel = make_bundle(PARAMETERS, any_block_dim=True)["p.kernels:k"]
+    return lambda: readiness.get_grid(kernel, 1000)
+
+
+@scene
+def require(cuda: FakeCuda) -> Act:
+    bundle = make_bundle(PARAMETERS)
+    return lambda: bundle.require(["p.kernels:k"], 1)
+
+
+@scene
+def coverage(cuda: FakeCuda) -> Act:
+    bundle = make_bundle(PARAMETERS)
+    return bundle.coverage
+
+
+@scene
+def properties_of_a_kernel(cuda: FakeCuda) -> Act:
+    kernel = make_bundle(PARAMETERS)["p.kernels:k"]
+    return lambda: readiness.properties(kernel, context.get_device())
+
+
+@scene
+def suggested_block_size(cuda: FakeCuda) -> Act:
+    kernel = make_bundle(PARAMETERS)["p.kernels:k"]
+    return lambda: host.get_suggested_block_size(kernel)
 
 
 def _package_kernel() -> Any:
@@ -459,6 +538,12 @@ def _package_kernel() -> Any:
 @scene
 def doctor(cuda: FakeCuda) -> Act:
     return lambda: _said("doctor")
+
+
+@scene
+def coverage_command(cuda: FakeCuda) -> Act:
+    _package_kernel()
+    return lambda: _said("coverage", "--json", PACKAGE)
 
 
 @scene

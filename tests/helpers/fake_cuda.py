@@ -187,20 +187,22 @@ def kernel_rows(
 ) -> dict[str, Any]:
     """A kernel's row of the manifest."""
     types = [abi.parse(spelling, abi.parse_structs(structs)) for _, spelling in parameters]
-    offsets, size = schema.layout(ndim, types)
+    has_origin = schema.writes_origin(ndim)
+    offsets, size = schema.layout(ndim, types, has_origin)
     rows = [
         {"name": parameter, "type": spelling, "offset": offsets[i], "size": types[i].size}
         for i, (parameter, spelling) in enumerate(parameters)
     ]
     entry = name.partition(":")[2].replace(".", "_").replace("<", "_").replace(">", "_").partition("[")[0] + "_00000000"
-    return {"name": name, "entry": entry, "ndim": ndim, "block_dim": block_dim, "parameters": rows, "size": size}
+    row = {"name": name, "entry": entry, "ndim": ndim, "block_dim": block_dim, "parameters": rows, "size": size}
+    return dict(row, origin=True) if has_origin else row
 
 
 def code(kernels: Sequence[dict[str, Any]], status: int = 0) -> bytes:
     """A module image for the fake driver; loading it answers `status`."""
     lines = ["FAKE %d" % status]
     for kernel in kernels:
-        places = [(0, schema.header_size(kernel["ndim"]))]
+        places = [(0, schema.header_of(kernel))]
         places += [(row["offset"], row["size"]) for row in kernel["parameters"]]
         lines.append(" ".join([kernel["entry"], str(len(places)), *("%d %d" % place for place in places)]))
     return ("\n".join(lines) + "\n").encode()
@@ -253,13 +255,22 @@ def bundle_bytes(
     structs: dict[str, Any] | None = None,
     optional: Sequence[str] = (),
     whole_blocks: bool = False,
+    any_block_dim: bool = False,
+    registers: int = 8,
     **changes: Any,
 ) -> bytes:
-    """A bundle of one kernel for sm_90; `optional` names the arrays that may be None."""
+    """A bundle of one kernel for sm_90; `optional` names the arrays that may be None.
+
+    `any_block_dim`: how large a block is, is the loader's choice.
+    """
     kernel = dict(kernel_rows(name, parameters, ndim, structs or {}, block_dim), optional=list(optional))
     if whole_blocks:
         kernel["whole_blocks"] = True
-    manifest = make_manifest([kernel], [cubin_row("sm_90", [0], 0)], structs=structs or {}, **changes)
+    if any_block_dim:
+        kernel["any_block_dim"] = True
+    row = cubin_row("sm_90", [0], 0)
+    row["resources"][0]["registers"] = registers
+    manifest = make_manifest([kernel], [row], structs=structs or {}, **changes)
     return format.dump(manifest, [code([kernel])])
 
 

@@ -56,7 +56,7 @@ def test_in_whole_blocks(tmp_path: Path, name: str) -> None:
     (kernel,) = kernels.lower_text(tmp_path, HEAD + "".join(f"    {line}\n" for line in body))
     assert in_whole_blocks(kernel) == (name in WHOLE)
     source = kernels.emit_kernels([kernel]).source
-    assert ("kb_launch.count" in source) == (name not in WHOLE)
+    assert ("kb_launch.end" in source) == (name not in WHOLE)
 
 
 def test_memory_is_counted_with_its_alignment(tmp_path: Path) -> None:

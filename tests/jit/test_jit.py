@@ -78,7 +78,14 @@ def test_a_kernel_without_a_bundle_is_compiled_when_asked_for(
 
 
 def test_what_is_compiled_is_a_bundle_like_any_other(cuda: FakeCuda, module: ModuleType) -> None:
+    told: list[dict[str, object]] = []
+    stop = kb.on_event(told.append)
     compiled = jit.missing_kernel(module.fill)
+    stop()
+    opened, made = told
+    assert (opened["event"], opened["bundle"], opened["kernels"]) == ("opened", "compiled at launch", 1)
+    assert (made["event"], made["kernel"], made["targets"]) == ("compiled", "loose:fill", "sm_90")
+    assert isinstance(made["seconds"], float)
     assert compiled.name == "loose:fill"
     assert compiled.bundle.manifest["definitions"]["loose:fill"]["plan"] == ["global:STEP"]
     (row,) = compiled.bundle.manifest["cubins"]

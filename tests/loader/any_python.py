@@ -112,7 +112,7 @@ def states(cuda: FakeCuda) -> None:
     for _ in range(3):
         builtins.randu(state)
         kernel.launch(1, (state,))
-        (found,) = struct.unpack_from("<I", bytes(cuda.records[-1].bytes), 4)
+        (found,) = struct.unpack_from("<I", bytes(cuda.records[-1].bytes), 8)
         check(found == int(state), (found, state))
 
 

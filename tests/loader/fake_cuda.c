@@ -228,6 +228,11 @@ int cuModuleGetFunction(u64 *function, u64 module, const char *name) {
         if (!strcmp(m->functions[i].name, name)) { *function = (u64)&m->functions[i]; return 0; }
     return 500;
 }
+int cuFuncLoad(u64 function) {
+    ENTER_CONTEXT; LOCK;
+    if (!find_function(function)) return breach(INVALID_HANDLE, "%s: no function 0x%lx", __func__, (unsigned long)function);
+    return 0;
+}
 
 int cuFuncGetAttribute(int *value, int which, u64 function) {
     ENTER_CONTEXT; LOCK; NEED(value);

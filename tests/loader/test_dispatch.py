@@ -10,10 +10,11 @@ from typing import Any, TypeVar
 import pytest
 
 from kbuild.loader import array as arrays
-from kbuild.loader import factories, format, generic, identity, overloading, resolve, values
-from kbuild.loader.errors import LaunchError
+from kbuild.loader import factories, format, generic, identity, overloading, readiness, resolve, values
+from kbuild.loader.errors import BundleError, LaunchError
 from kbuild.loader.indexed import indexedarray
 from kbuild.loader.types import Kernel, func, kernel, overload
+from kbuild.warp import host
 from tests.helpers.fake_cuda import FakeCuda, code, cubin_row, kernel_rows, make_manifest
 
 vec3: Any = values.vec3  # type: ignore[attr-defined]
@@ -116,6 +117,21 @@ def test_an_overload_is_launched_as_it_is(cuda: FakeCuda, package: Kernel) -> No
     assert entries(cuda) == ["entry_1"]
     with pytest.raises(LaunchError, match=r"parameter x: wanted array1\[float64\]"):
         resolve.launch(made, 4, inputs=[arrays.zeros(4, float), 2.0, 1])
+
+
+def test_before_the_launch_of_a_generic_kernel(cuda: FakeCuda, package: Kernel) -> None:
+    """All of its instances are meant, and an overload is one of them."""
+    one = overload(package, INSTANCES[1])
+    bundle = resolve.find(one).bundle
+    assert (readiness.preload(package), readiness.preload(one)) == (3, 1)
+    assert (bundle.preload(kernels=[package]), bundle.preload(kernels=package.name), len(bundle)) == (3, 3, 3)
+    bundle.require([package, one, package.name, *bundle])
+    with pytest.raises(BundleError, match=r"holds no instance of generic_package.kernels:scale for type:x = .*int32"):
+        bundle.require([overload(package, {"x": arrays.array(dtype=int), "s": int})])
+    assert readiness.get_grid(one, 1000) == (4, 256)
+    for ask in (readiness.get_grid, host.get_cuda_kernel_properties):
+        with pytest.raises(LaunchError, match=r"scale is generic, and its instances differ\n  help: .*overload\(scale"):
+            ask(package, 0)
 
 
 def test_arrays_of_other_libraries(cuda: FakeCuda, package: Kernel) -> None:

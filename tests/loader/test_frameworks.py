@@ -123,6 +123,19 @@ def test_a_subclass_takes_the_thorough_way(cuda: FakeCuda, torch: FakeTorch) -> 
         assert descriptor(cuda) == (block.ptr, 4, 4)
 
 
+def test_launches_in_pieces(cuda: FakeCuda, torch: FakeTorch) -> None:
+    """`max_blocks` and `block_dim`, by launches that are quick else."""
+    kernel = make_bundle([("a", "array1[float32]")])["p.kernels:k"]
+    block = arrays.zeros(4)
+    tensor = torch.over(block)
+    for _ in range(4):
+        kernel.launch(1000, (tensor,))
+    for options, pieces in (({"max_blocks": 1, "block_dim": 250}, 4), ({"block_dim": 32}, 1), ({"max_blocks": 0}, 1)):
+        before = cuda.launches
+        kernel.launch(1000, (tensor,), **options)
+        assert cuda.launches - before == pieces
+
+
 def test_own_arrays_and_none_beside_tensors(cuda: FakeCuda, torch: FakeTorch) -> None:
     """Every mixture, in a kernel whose quick launch knows tensors."""
     kernel = make_bundle([("a", "array1[float32]"), ("b", "array1[float32]")], optional=["b"])["p.kernels:k"]

@@ -17,6 +17,8 @@ BIG = 2**31
 
 def index_of(linear: int, header: bytes, ndim: int) -> tuple[int, ...] | None:
     """What the kernel computes from its linear number, in 32-bit arithmetic; None for a thread past the end."""
+    if ndim == 1 and len(header) == 8:
+        linear += struct.unpack_from("<I", header, 4)[0]
     if linear >= struct.unpack_from("<I", header)[0]:
         return None
     if ndim == 1:
@@ -40,9 +42,9 @@ def index_of(linear: int, header: bytes, ndim: int) -> tuple[int, ...] | None:
     return tuple(index)
 
 
-@given(st.lists(st.integers(1, 6), min_size=1, max_size=4), st.integers(1, 70))
-def test_every_index_once_in_order(extents: list[int], block_dim: int) -> None:
-    ((header, blocks),) = geometry.plan(tuple(extents), len(extents), block_dim)
+@given(st.lists(st.integers(1, 6), min_size=1, max_size=4), st.integers(1, 70), st.booleans())
+def test_every_index_once_in_order(extents: list[int], block_dim: int, has_origin: bool) -> None:
+    ((header, blocks),) = geometry.plan(tuple(extents), len(extents), block_dim, has_origin)
     found = [index_of(i, header, len(extents)) for i in range(blocks * block_dim)]
     assert [i for i in found if i is not None] == list(itertools.product(*map(range, extents)))
     assert found.count(None) < block_dim
@@ -99,10 +101,45 @@ def test_a_launch_is_cut_along_its_leading_axes() -> None:
     assert list(geometry.split((5, 2**29))) == [((0, 0), (3, 2**29)), ((3, 0), (2, 2**29))]
 
 
+@pytest.mark.parametrize("has_origin", [False, True])
 @pytest.mark.parametrize("ndim", [1, 2, 3, 4])
-def test_header_has_the_size_of_the_contract(ndim: int) -> None:
-    ((header, _),) = geometry.plan((2,) * ndim, ndim, 32)
-    assert len(header) == header_size(ndim)
+def test_header_has_the_size_of_the_contract(ndim: int, has_origin: bool) -> None:
+    ((header, _),) = geometry.plan((2,) * ndim, ndim, 32, has_origin)
+    assert len(header) == header_size(ndim, has_origin)
+
+
+@given(st.lists(st.integers(1, 7), min_size=1, max_size=4), st.integers(1, 70), st.integers(0, 5))
+def test_a_cap_on_blocks_cuts_and_leaves_nothing_out(extents: list[int], block_dim: int, max_blocks: int) -> None:
+    """Every index once, in order, over launches of at most so many blocks."""
+    found = []
+    for header, blocks in geometry.plan(tuple(extents), len(extents), block_dim, True, max_blocks):
+        assert 1 <= blocks <= (max_blocks or blocks)
+        found += [index_of(i, header, len(extents)) for i in range(blocks * block_dim)]
+    assert [i for i in found if i is not None] == list(itertools.product(*map(range, extents)))
+
+
+def test_pieces_of_one_coordinate_are_whole_blocks() -> None:
+    pieces = [(*struct.unpack("<II", header), blocks) for header, blocks in geometry.plan(1000, 1, 128, True, 3)]
+    assert pieces == [(384, 0, 3), (768, 384, 3), (1000, 768, 2)]
+
+
+def test_a_cap_of_the_largest_launch() -> None:
+    ((header, blocks),) = geometry.plan(2**31 - 1, 1, 256, True, 2**31)
+    assert (struct.unpack("<II", header), blocks) == ((2**31 - 1, 0), 2**23)
+
+
+@pytest.mark.parametrize("max_blocks", [-1, True, 1.0, "8", None])
+def test_max_blocks_refused(max_blocks: object) -> None:
+    with pytest.raises(ValueError, match="max_blocks is a number of blocks, or 0 for no cap, not "):
+        geometry.plan(1, 1, 32, True, max_blocks)  # type: ignore[arg-type]
+
+
+def test_code_of_before_max_blocks() -> None:
+    assert list(geometry.plan(64, 1, 32, False, 2)) == [(struct.pack("<I", 64), 2)]
+    with pytest.raises(
+        ValueError, match=r"max_blocks=2 would cut it into several launches.*\n  help: build the package"
+    ):
+        geometry.plan(65, 1, 32, False, 2)
 
 
 def test_fewer_axes_are_filled_up_and_a_1d_kernel_takes_the_product() -> None:

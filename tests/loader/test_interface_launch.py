@@ -138,6 +138,6 @@ def test_rotations_are_launched_by_value(cuda: FakeCuda) -> None:
     )
     for arguments in ((q, t), (q, t), (tuple(q), tuple(t)), ([*q], [*t])):
         kernel.launch(1, arguments)
-        assert struct.unpack_from("<4f4x7d", bytes(cuda.records[-1].bytes), 4) == (1, 2, 3, 4, *range(7))
+        assert struct.unpack_from("<4f7d", bytes(cuda.records[-1].bytes), 8) == (1, 2, 3, 4, *range(7))
     with pytest.raises(LaunchError, match=r"parameter t: wanted transform\[float64\], got 4 values"):
         kernel.launch(1, (q, q))

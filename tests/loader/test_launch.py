@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from kbuild.loader import array as arrays
-from kbuild.loader import geometry
+from kbuild.loader import context, geometry
 from kbuild.loader.bundle import Bundle
 from kbuild.loader.errors import BundleError, DriverError, LaunchError
 from kbuild.loader.layout import struct as kb_struct
@@ -318,7 +318,7 @@ def test_many_different_dims_do_not_pile_up(cuda: FakeCuda, monkeypatch: pytest.
     kernel = make_bundle([("x", "float32")])["p.kernels:k"]
     for n in range(1, 40):
         kernel.launch(n, (1.0,))
-    assert len(kernel.prefixes.known) <= 8
+    assert len(kernel.load(context.get_device()).prefixes.known) <= 8
     assert [struct.unpack_from("<I", bytes(r.bytes))[0] for r in cuda.records] == list(range(1, 40))
 
 

@@ -322,7 +322,7 @@ def test_compiled_when_asked(
     for _ in range(2):
         resolve.launch(package.kernels.plain, 4, [1.0], stream=9)
     assert compiler.asked == [package.kernels.plain]
-    assert compiler.launches == [(4, [1.0], 9, None, None)] * 2
+    assert compiler.launches == [(4, [1.0], 9, None, None, 0)] * 2
 
 
 def test_stale_bundles_are_compiled_when_asked(package: Package, compiler: type[Compiler]) -> None:
@@ -352,9 +352,9 @@ def test_other_devices(cuda: FakeCuda, package: Package, compiler: type[Compiler
     resolve.launch(live, 4, [1.0], device="sim")  # no bundle is needed for it
     package.write()
     resolve.launch(live, 4, [1.0])
-    resolve.launch(live, 4, [1.0], device="sim:1", block_dim=32)
-    assert compiler.launches[0] == (live, 4, [1.0], None, "sim", None)
+    resolve.launch(live, 4, [1.0], device="sim:1", block_dim=32, max_blocks=5)
+    assert compiler.launches[0] == (live, 4, [1.0], None, "sim", None, 0)
     assert compiler.launches[1][0].name == live.name
-    assert compiler.launches[1][1:] == (4, [1.0], None, "sim:1", 32)
+    assert compiler.launches[1][1:] == (4, [1.0], None, "sim:1", 32, 5)
     with pytest.raises(LaunchError, match="nothing runs kernels on device 'cpu'; this installation knows cuda, sim"):
         resolve.launch(live, 4, [1.0], device="cpu")

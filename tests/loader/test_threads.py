@@ -49,7 +49,7 @@ def test_no_launch_is_torn(cuda: FakeCuda, delay: int) -> None:
     assert failures == []
     seen = set()
     for record in cuda.records:
-        count, ptr, *_, me, i, same_me, same_i, n = struct.unpack_from("<IxxxxQii4fi", bytes(record.bytes))
+        count, ptr, *_, me, i, same_me, same_i, n = struct.unpack_from("<I4xQii4fi", bytes(record.bytes))
         assert (me, i) == (same_me, same_i)
         assert (ptr, n, record.stream) == (held[n].ptr, me, 1000 + me)
         assert (count, record.grid) == (n * LAUNCHES + i + 1, (count + 255) // 256)
@@ -69,5 +69,5 @@ def test_a_launch_inside_a_launch(cuda: FakeCuda) -> None:
 
     for _ in range(3):
         kernel.launch(1, (Meddler(), 1))
-    values = [struct.unpack_from("<Ifi", bytes(r.bytes)) for r in cuda.records]
+    values = [struct.unpack_from("<I4xfi", bytes(r.bytes)) for r in cuda.records]
     assert values == [(2, 2.0, 2), (1, 1.0, 1)] * 3

@@ -163,6 +163,7 @@ def test_bundle(project: Project) -> None:
     assert [k["name"] for k in manifest["kernels"]] == ["pkg.first:louder", "pkg.second:moved", "pkg.second:plain"]
     louder = manifest["kernels"][0]
     assert (louder["ndim"], louder["block_dim"], louder["size"]) == (1, 256, 52)
+    assert (louder["origin"], louder["any_block_dim"]) == (True, True)
     assert [(p["name"], p["type"], p["offset"], p["size"]) for p in louder["parameters"]] == [
         ("a", "array1[float32]", 8, 16),
         ("cells", "array1[struct:pkg.first:Cell]", 24, 16),

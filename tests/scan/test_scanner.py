@@ -48,8 +48,9 @@ def test_rows(scan: Any, tmp_path: Path) -> None:
     )
     scanned = scan({"pkg.a": text})
     rows = {row.definition: row for row in scanned.kernels}
-    assert rows["pkg.a:one"].block_dim == 256
+    assert (rows["pkg.a:one"].block_dim, rows["pkg.a:one"].is_block_dim_chosen) == (256, False)
     two = rows["pkg.a:two"]
+    assert two.is_block_dim_chosen
     assert (two.name, two.block_dim, two.plan, two.values) == ("pkg.a:two", 64, ["global:SCALE"], ["float 0.5"])
     assert two.sources == [str(tmp_path / "pkg" / "a.py")]
     inner = [row for row in scanned.kernels if row.definition == "pkg.a:make.<locals>.inner"]

@@ -115,16 +115,18 @@ def test_devices() -> None:
 
 def test_launches(monkeypatch: pytest.MonkeyPatch) -> None:
     given = []
-    monkeypatch.setattr(resolve, "launch", lambda *arguments: given.append(arguments))
+    monkeypatch.setattr(resolve, "launch", lambda *arguments, max_blocks: given.append((*arguments, max_blocks)))
     wp.launch("kernel", dim=4, inputs=[1], outputs=[2], device="cuda:1", record_tape=False, max_blocks=8, block_dim=64)
     wp.launch("kernel", 4, [1])
-    assert given == [("kernel", 4, [1], [2], "cuda:1", None, 64), ("kernel", 4, [1], (), None, None, None)]
+    wp.launch("kernel", 4, [1], max_blocks=-1)
+    unbounded = ("kernel", 4, [1], (), None, None, None, 0)
+    assert given == [("kernel", 4, [1], [2], "cuda:1", None, 64, 8), unbounded, unbounded]
     for wrong in ({"adj_inputs": [1]}, {"record_cmd": True}, {"adjoint": True}):
         with pytest.raises(NotInKbuild):
             wp.launch("kernel", 4, [1], **wrong)
     with pytest.raises(TypeError, match=r"wp\.launch has no argument 'dims'"):
         wp.launch("kernel", 4, [1], dims=3)
-    assert len(given) == 2
+    assert len(given) == 3
 
 
 def test_timers(capsys: pytest.CaptureFixture[str]) -> None:

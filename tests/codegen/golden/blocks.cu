@@ -28,7 +28,7 @@ __device__ __forceinline__ int kb_atomic_add(int &p, int v) { return (int)atomic
 __device__ __forceinline__ int kb_grid_dim() { return (int)(gridDim.x * gridDim.y * gridDim.z); }
 __device__ __forceinline__ int kb_block_dim() { return (int)(blockDim.x * blockDim.y * blockDim.z); }
 __device__ __forceinline__ int kb_mul(int a, int b) { return (int)((unsigned int)a * (unsigned int)b); }
-struct kb_launch1 { unsigned int count; };
+struct kb_launch1 { unsigned int end, origin; };
 __device__ __forceinline__ int kb_thread_idx() { return (int)(threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z)); }
 __device__ __forceinline__ int kb_block_idx() { return (int)(blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z)); }
 template <class T, int N0, int N1> struct kb_shared2 {

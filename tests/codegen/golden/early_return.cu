@@ -2,7 +2,7 @@
 #pragma nv_diag_suppress 177
 #pragma nv_diag_suppress 186
 #pragma nv_diag_suppress 550
-struct kb_launch1 { unsigned int count; };
+struct kb_launch1 { unsigned int end, origin; };
 __device__ __forceinline__ int kb_mul(int a, int b) { return (int)((unsigned int)a * (unsigned int)b); }
 template <class T> struct kb_array1 {
     char *data; int shape[1]; int stride[1];
@@ -22,8 +22,8 @@ __device__ __forceinline__ int own(const int kb_tid)
 // golden.early_return:early_return
 extern "C" __global__ void early_return(const kb_launch1 kb_launch, kb_array1<int> a, int n)
 {
-    const unsigned int kb_linear = blockIdx.x * blockDim.x + threadIdx.x;
-    if (kb_linear >= kb_launch.count) return;
+    const unsigned int kb_linear = blockIdx.x * blockDim.x + threadIdx.x + kb_launch.origin;
+    if (kb_linear >= kb_launch.end) return;
     const int kb_tid = (int)kb_linear;
     int x = {};
 #line 11 "/kbuild/golden/early_return.py"

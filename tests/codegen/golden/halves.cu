@@ -2,7 +2,7 @@
 #pragma nv_diag_suppress 177
 #pragma nv_diag_suppress 186
 #pragma nv_diag_suppress 550
-struct kb_launch1 { unsigned int count; };
+struct kb_launch1 { unsigned int end, origin; };
 struct kb_half { unsigned short bits; };
 __device__ __forceinline__ float kb_float(kb_half x) { float y; asm("cvt.f32.f16 %0, %1;" : "=f"(y) : "h"(x.bits)); return y; }
 __device__ __forceinline__ kb_half kb_to_half(float x) { kb_half y; asm("cvt.rn.f16.f32 %0, %1;" : "=h"(y.bits) : "f"(x)); return y; }
@@ -33,8 +33,8 @@ namespace kb_unit {
 // golden.halves:halves
 extern "C" __global__ void halves(const kb_launch1 kb_launch, kb_array1<kb_half> h, float x, long long n)
 {
-    const unsigned int kb_linear = blockIdx.x * blockDim.x + threadIdx.x;
-    if (kb_linear >= kb_launch.count) return;
+    const unsigned int kb_linear = blockIdx.x * blockDim.x + threadIdx.x + kb_launch.origin;
+    if (kb_linear >= kb_launch.end) return;
     const int kb_tid = (int)kb_linear;
 #line 6 "/kbuild/golden/halves.py"
     int i = kb_tid;

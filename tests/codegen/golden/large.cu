@@ -2,7 +2,7 @@
 #pragma nv_diag_suppress 177
 #pragma nv_diag_suppress 186
 #pragma nv_diag_suppress 550
-struct kb_launch1 { unsigned int count; };
+struct kb_launch1 { unsigned int end, origin; };
 struct vec5f { float c[5]; };
 struct mat5x5f { vec5f r[5]; };
 template <class T> struct kb_array1 {
@@ -22,8 +22,8 @@ namespace kb_unit {
 // golden.large:damped
 extern "C" __global__ void damped(const kb_launch1 kb_launch, kb_array1<mat5x5f> m, kb_array1<vec32i> v)
 {
-    const unsigned int kb_linear = blockIdx.x * blockDim.x + threadIdx.x;
-    if (kb_linear >= kb_launch.count) return;
+    const unsigned int kb_linear = blockIdx.x * blockDim.x + threadIdx.x + kb_launch.origin;
+    if (kb_linear >= kb_launch.end) return;
     const int kb_tid = (int)kb_linear;
 #line 8 "/kbuild/golden/large.py"
     int i = kb_tid;

@@ -2,7 +2,7 @@
 #pragma nv_diag_suppress 177
 #pragma nv_diag_suppress 186
 #pragma nv_diag_suppress 550
-struct kb_launch1 { unsigned int count; };
+struct kb_launch1 { unsigned int end, origin; };
 template <class T> struct kb_array1 {
     char *data; int shape[1]; int stride[1];
     __device__ __forceinline__ T &operator()(long long i0) const { return *(T *)(data + (i0 * stride[0])); }
@@ -14,8 +14,8 @@ namespace kb_unit {
 // golden.loop_constant:loop_constant
 extern "C" __global__ void loop_constant(const kb_launch1 kb_launch, kb_array1<float> a)
 {
-    const unsigned int kb_linear = blockIdx.x * blockDim.x + threadIdx.x;
-    if (kb_linear >= kb_launch.count) return;
+    const unsigned int kb_linear = blockIdx.x * blockDim.x + threadIdx.x + kb_launch.origin;
+    if (kb_linear >= kb_launch.end) return;
 #line 6 "/kbuild/golden/loop_constant.py"
     _Pragma("unroll") for (int i = 0; i < 4; ++i) {
         a(i) = 1.0f;

@@ -2,7 +2,7 @@
 #pragma nv_diag_suppress 177
 #pragma nv_diag_suppress 186
 #pragma nv_diag_suppress 550
-struct kb_launch1 { unsigned int count; };
+struct kb_launch1 { unsigned int end, origin; };
 struct vec2f { float c[2]; };
 struct mat2x2f { vec2f r[2]; };
 template <class T> struct kb_array1 {
@@ -63,8 +63,8 @@ __device__ __forceinline__ vec2f matvec(mat2x2f m, vec2f v)
 // golden.matrices:matrices
 extern "C" __global__ void matrices(const kb_launch1 kb_launch, kb_array1<mat2x2f> m, vec2f v)
 {
-    const unsigned int kb_linear = blockIdx.x * blockDim.x + threadIdx.x;
-    if (kb_linear >= kb_launch.count) return;
+    const unsigned int kb_linear = blockIdx.x * blockDim.x + threadIdx.x + kb_launch.origin;
+    if (kb_linear >= kb_launch.end) return;
     const int kb_tid = (int)kb_linear;
 #line 6 "/kbuild/golden/matrices.py"
     int i = kb_tid;

@@ -2,7 +2,7 @@
 #pragma nv_diag_suppress 177
 #pragma nv_diag_suppress 186
 #pragma nv_diag_suppress 550
-struct kb_launch1 { unsigned int count; };
+struct kb_launch1 { unsigned int end, origin; };
 struct quatf { float c[4]; };
 template <class T> struct kb_array1 {
     char *data; int shape[1]; int stride[1];
@@ -27,8 +27,8 @@ __device__ __forceinline__ quatf quat_mul(quatf a, quatf b)
 // golden.rotations:turn
 extern "C" __global__ void turn(const kb_launch1 kb_launch, kb_array1<quatf> q, kb_array1<transformf> t, vec3f rate)
 {
-    const unsigned int kb_linear = blockIdx.x * blockDim.x + threadIdx.x;
-    if (kb_linear >= kb_launch.count) return;
+    const unsigned int kb_linear = blockIdx.x * blockDim.x + threadIdx.x + kb_launch.origin;
+    if (kb_linear >= kb_launch.end) return;
     const int kb_tid = (int)kb_linear;
 #line 6 "/kbuild/golden/rotations.py"
     int i = kb_tid;

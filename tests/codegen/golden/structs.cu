@@ -2,7 +2,7 @@
 #pragma nv_diag_suppress 177
 #pragma nv_diag_suppress 186
 #pragma nv_diag_suppress 550
-struct kb_launch1 { unsigned int count; };
+struct kb_launch1 { unsigned int end, origin; };
 struct vec3f { float c[3]; };
 __device__ __forceinline__ vec3f operator+(vec3f a, vec3f b) { return vec3f{{(a.c[0] + b.c[0]), (a.c[1] + b.c[1]), (a.c[2] + b.c[2])}}; }
 template <class T> struct kb_array1 {
@@ -31,8 +31,8 @@ __device__ __forceinline__ Body moved(Body body, vec3f by)
 // golden.structs:structs
 extern "C" __global__ void structs(const kb_launch1 kb_launch, kb_array1<Body> bodies, Body first)
 {
-    const unsigned int kb_linear = blockIdx.x * blockDim.x + threadIdx.x;
-    if (kb_linear >= kb_launch.count) return;
+    const unsigned int kb_linear = blockIdx.x * blockDim.x + threadIdx.x + kb_launch.origin;
+    if (kb_linear >= kb_launch.end) return;
     const int kb_tid = (int)kb_linear;
 #line 20 "/kbuild/golden/structs.py"
     int i = kb_tid;
