@@ -148,6 +148,7 @@ int cuDevicePrimaryCtxRelease_v2(int device) {
     return 0;
 }
 int cuCtxGetCurrent(u64 *context) { ENTER_READY; NEED(context); *context = current(); return 0; }
+int cuCtxGetDevice(int *device) { ENTER_CONTEXT; NEED(device); *device = (int)(current() - CONTEXT); return 0; }
 int cuCtxSetCurrent(u64 context) {
     ENTER_READY;
     if (context && !is_context(context)) return breach(INVALID_CONTEXT, "cuCtxSetCurrent: no context 0x%lx", (unsigned long)context);

@@ -262,7 +262,7 @@ def test_foreign_arrays(type: Any, inner: tuple[int, ...]) -> None:
     described = {"shape": (5, *inner), "typestr": "<f4", "data": (4096, False), "version": 3}
     view = interface.read(described, type._kb_type_, 1)
     assert (view.shape, view.strides) == ((5,), (type._kb_type_.size,))
-    assert interface.write(view)["shape"] == (5, *inner)
+    assert interface.write(view, 1)["shape"] == (5, *inner)
     with pytest.raises(interface.Mismatch, match="foreign float32 array of shape"):
         interface.read({**described, "shape": (5, *inner[:-1], 3)}, type._kb_type_, 1)
 
