@@ -183,7 +183,12 @@ class array:
     def __cuda_array_interface__(self) -> dict[str, Any]:
         if self.device.kind != "cuda":
             raise AttributeError("an array on %s has no __cuda_array_interface__" % self.device)
-        return interface.write(self._alive(), getattr(self._owner, "handle", 0) or 1)
+        described = interface.write(self._alive(), getattr(self._owner, "handle", 0) or 1)
+        if getattr(self._owner, "users", None):
+            from . import uses
+
+            uses.gather(self._owner)
+        return described
 
     @property
     def __array_interface__(self) -> dict[str, Any]:
@@ -466,7 +471,9 @@ def _from_data(data: Any, dtype: Any, device: Any, memory: str | None) -> array:
 
     if foreign.is_array(data):
         source = foreign.asarray(data, dtype)
-        made = empty(source.shape, source.dtype, source.device if device is None else device, memory)
+        if device is None and (source.device.kind == "cuda" or isinstance(data, array)):
+            device = source.device
+        made = empty(source.shape, source.dtype, device, memory)
         copying.copy(made, source)
         return made
     encoded, shape, dtype = host.encode(data, dtype)

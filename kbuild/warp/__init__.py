@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "absent": "NotInKbuild",
     "declarations": "constant func func_grad func_native func_replay kernel overload struct",
+    "frameworks": "from_dlpack from_jax from_torch to_dlpack to_jax to_torch",
     "host": """
         Module ScopedDevice ScopedLogLevel ScopedTimer array array1d array2d array3d array4d clone copy dtype_from_numpy
         dtype_to_numpy empty empty_like from_numpy full full_like get_cuda_device get_cuda_device_count
@@ -37,7 +38,17 @@ _LOADER = {
     "Device": "context",
     "Function": "types",
     "Kernel": "types",
+    "device_from_jax": "conversions",
+    "device_from_torch": "conversions",
+    "device_to_jax": "conversions",
+    "device_to_torch": "conversions",
+    "dtype_from_jax": "conversions",
+    "dtype_from_torch": "conversions",
+    "dtype_to_jax": "conversions",
+    "dtype_to_torch": "conversions",
     "get_devices": "context",
+    "stream_from_torch": "conversions",
+    "stream_to_torch": "conversions",
     "synchronize": "context",
 }
 _OTHER_NAMES = {  # Warp's name: (a module here or of the loader, its name there)

@@ -42,6 +42,7 @@ QUICK = (  # scenes that launch the quick way once they are warm
     "launch in blocks of any size",
     "launch of two kernels",
     "launch of the second best code",
+    "launch of a tensor",
     "launch of indexed",
     "kb launch",
 )

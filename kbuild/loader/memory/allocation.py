@@ -206,11 +206,21 @@ class HostMemory(Memory):
         books.strike(id(self))
 
 
+sweepers: list[Callable[[], None]] = []  # called before memory is allocated: they let go what nobody has any more
+
+
+def sweep_all() -> None:
+    """Asks for what nobody has any more."""
+    for sweep in sweepers:
+        sweep()
+
+
 def allocate(device: Any, size: int, memory: str | None = None) -> Memory:
     """Memory on a device: `memory` is None for what is usual there, `pinned`, `mapped` or `managed`.
 
     Raises DriverError, ValueError.
     """
+    sweep_all()
     if memory is None:
         if device.kind != "cuda":
             return HostMemory(device, size)
@@ -372,6 +382,8 @@ def waiting(device: context.Device) -> int:
 
 def reclaim(device: context.Device, wait: bool = False) -> None:
     """Gives back what was waiting for streams that are through by now; `wait`: for all of them."""
+    if wait:
+        sweep_all()
     queue = _waiting.get(device.ordinal)
     lock = context.lock()
     if not queue or not lock.acquire(blocking=wait):
