@@ -27,13 +27,13 @@ class Carried:
     def __init__(self, kernel: Kernel) -> None:
         self.kernel = kernel
 
-    def launch(self, dim: Any, args: Any, stream: Any, device: Any, block_dim: int | None) -> None:
-        """See `BundleKernel.launch`."""
+    def launch(self, dim: Any, args: Any, stream: Any, device: Any, block_dim: int | None, max_blocks: int = 0) -> None:
+        """See `BundleKernel.launch`. Where a program is recorded, what cannot be launched is left out."""
         if types.on_launch is not None and not _is_there(self.kernel):
             return
         target = find(self.kernel)
         self.kernel.target = target
-        target.launch(dim, args, stream, device, block_dim)
+        target.launch(dim, args, stream, device, block_dim, max_blocks)
 
 
 def _is_there(kernel: Kernel) -> bool:

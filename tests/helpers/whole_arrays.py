@@ -123,7 +123,7 @@ def on_this_machine(machine: Machine) -> Iterator[Machine]:
     """The loader on memory of the host, and the functions' kernels on this machine."""
     known = driver._driver, context._devices, finding.Carried.launch
 
-    def launch(self: Any, dim: Any, args: Any, stream: Any, device: Any, block_dim: Any) -> None:
+    def launch(self: Any, dim: Any, args: Any, stream: Any, device: Any, block_dim: Any, max_blocks: int = 0) -> None:
         machine.launch(self.kernel, dim, args, stream)
 
     driver._driver, context._devices = driver.Driver(_Library()), None

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ctypes
 import struct
+import sys
 from typing import Any, ClassVar
 
 import pytest
 
 from kbuild.loader import array as arrays
-from kbuild.loader import bound, context, current, driver, streams, uses
+from kbuild.loader import bound, context, current, driver, graphs, streams
 from kbuild.loader.errors import LaunchError
 from kbuild.loader.foreign import asarray
 from kbuild.loader.memory import pools
@@ -295,13 +296,11 @@ def test_captures_keep_the_tensors(cuda: FakeCuda, torch: FakeTorch) -> None:
     torch.current[0] = theirs
     for _ in range(3):
         kernel.launch(1, (torch.over(block),))
-    kept = uses.captures[theirs] = []
-    try:
-        tensor = torch.over(block)
+    tensor = torch.over(block)
+    with graphs.capture(stream=theirs):
+        before = sys.getrefcount(tensor)
         kernel.launch(1, (tensor,))
-        assert kept == [tensor]
-    finally:
-        del uses.captures[theirs]
+        assert sys.getrefcount(tensor) == before + 1
 
 
 def test_tensors_of_another_gpu(two_gpus: FakeCuda, torch: FakeTorch) -> None:

@@ -196,4 +196,4 @@ def test_a_launch_finds_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(finding, "find", lambda kernel: found)
     finding.Carried(kernel).launch(3, (), None, None, None)  # type: ignore[arg-type]
     assert kernel.target is found
-    assert launched == [(3, (), None, None, None)]
+    assert launched == [(3, (), None, None, None, 0)]
