@@ -40,6 +40,8 @@ from kbuild.loader.memory.books import MemoryReport as MemoryReport
 from kbuild.loader.memory.books import memory_report as memory_report
 from kbuild.loader.memory.pools import set_pool_limit as set_pool_limit
 from kbuild.loader.memory.pools import trim_memory as trim_memory
+from kbuild.loader.peers import can_access as can_access
+from kbuild.loader.peers import set_peer_access as set_peer_access
 from kbuild.loader.providers import enable_jit as enable_jit
 from kbuild.loader.readiness import get_grid as get_grid
 from kbuild.loader.readiness import preload as preload
@@ -48,6 +50,7 @@ from kbuild.loader.streams import Event as Event
 from kbuild.loader.streams import Stream as Stream
 from kbuild.loader.streams import elapsed_time as elapsed_time
 from kbuild.loader.streams import stream_priorities as stream_priorities
+from kbuild.loader.timers import ScopedTimer as ScopedTimer
 from kbuild.primitives.functions import array_cast as array_cast
 from kbuild.primitives.functions import array_scan as array_scan
 from kbuild.primitives.functions import radix_sort_pairs as radix_sort_pairs
@@ -155,6 +158,9 @@ class array(Generic[_T]):
 
     ptr: int
     shape: tuple[int, ...]
+    requires_grad: bool
+    retain_grad: bool
+    grad: None
     strides: tuple[int, ...]
     dtype: Any
     device: Device | HostDevice
@@ -195,6 +201,9 @@ class array(Generic[_T]):
     def size(self) -> int:
         """Number of elements."""
 
+    @property
+    def capacity(self) -> int:
+        """Bytes from the array's first element to the end of its last one."""
     @property
     def nbytes(self) -> int:
         """Bytes of all elements together."""
@@ -270,7 +279,7 @@ class array(Generic[_T]):
     def view(self, dtype: type[_U]) -> array[_U]:
         """The same memory as elements of another type."""
 
-    def reshape(self, *shape: int | Sequence[int]) -> array[_T]:
+    def reshape(self, *extents: int | Sequence[int], shape: int | Sequence[int] | None = None) -> array[_T]:
         """The same memory in another shape; one extent may be -1."""
 
     def flatten(self) -> array[_T]:

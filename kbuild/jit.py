@@ -66,7 +66,7 @@ def _targets() -> tuple[targets.Target, ...]:
     """A target for each kind of GPU here; on a Tegra the driver's own CUDA version decides."""
     names = []
     for device in get_devices():
-        is_tegra = targets.limits(device.arch).is_tegra
+        is_tegra = targets.limits(device.target).is_tegra
         major, minor = device.driver
-        names.append(f"{device.arch}@{major}.{minor}" if is_tegra else device.arch)
+        names.append(f"{device.target}@{major}.{minor}" if is_tegra else device.target)
     return tuple(targets.parse(name) for name in dict.fromkeys(names))

@@ -28,7 +28,7 @@ from kbuild.loader import generic, overloading
 from kbuild.loader import types as runtime
 from kbuild.loader.layout import ArrayAnnotation
 from kbuild.scan.locating import definitions, locate
-from kbuild.warp import host
+from kbuild.warp import arrays
 
 SECONDS = 5
 SLOW = 2.0
@@ -140,7 +140,7 @@ ScopedTimer Stream Tape Volume get_suggested_block_size is_cuda_available is_con
 def stubbed(seen: list[runtime.Kernel]) -> Iterator[None]:
     """Launches and arrays do nothing; kernels with stand-ins in them are not noticed."""
     before = {name: getattr(wp, name, None) for name in _HOST.split()}
-    declare, made = runtime.on_declare, host._array
+    declare, made = runtime.on_declare, arrays._array
 
     def noticed(kernel: runtime.Kernel) -> None:
         if declare is not None and not _holds_anything(kernel):
@@ -151,11 +151,11 @@ def stubbed(seen: list[runtime.Kernel]) -> Iterator[None]:
     for name in _HOST.split():
         setattr(wp, name, Anything())
     wp.is_cuda_available = wp.is_conditional_graph_supported = lambda: False
-    host._array = Anything
+    arrays._array = Anything
     try:
         yield
     finally:
-        host._array = made
+        arrays._array = made
         runtime.on_declare = declare
         for name, value in before.items():
             setattr(wp, name, value)

@@ -118,7 +118,7 @@ def _gpus() -> dict[str, Any]:
     """The driver's CUDA version and the GPUs, or why there are none."""
     try:
         version = driver.get().version
-        gpus = [{"name": device.name, "arch": device.arch} for device in context.get_devices()]
+        gpus = [{"name": device.name, "arch": device.target} for device in context.get_devices()]
     except DriverError as error:
         return {"driver": None, "gpus": [], "gpu_problem": str(error)}
     return {"driver": list(version), "gpus": gpus, "gpu_problem": None}

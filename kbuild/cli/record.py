@@ -19,6 +19,9 @@ Runs a program and writes down which instances of kernels it launches: those tha
 generic kernels. The file belongs under version control; `instances = ["kbuild-instances.json"]` in [tool.kbuild] builds
 what it lists. Where there is no GPU, launches do nothing, and arrays hold what the program wrote into them.
 
+With `--as warp` the program's `import warp` means kbuild.warp; the real Warp need not be there. What kbuild does not
+have, tiles for instance, is passed over and listed as "not recorded".
+
 What was recorded before stays in the file, since one run seldom asks for everything. Ends with the program's status.
 """
 
@@ -26,15 +29,27 @@ EXAMPLES = """\
 examples:
   python -m kbuild record -- python app.py --steps 3
   python -m kbuild record --fresh -o instances.json -- pytest tests/
+  python -m kbuild record --as warp -- python simulate.py
 """
 
 DEFAULT = "kbuild-instances.json"
+# A module `warp` in front of the program's path, which makes way for kbuild.warp.
+_STANDS_FOR_WARP = """\
+import sys
+
+del sys.modules["warp"]
+import kbuild.warp
+
+kbuild.warp.install()
+"""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Adds the command's arguments."""
     parser.add_argument("-o", "--output", default=DEFAULT, help=f"the file (default: {DEFAULT})", metavar="FILE")
     parser.add_argument("--fresh", action="store_true", help="forget what was recorded before")
+    help = "the program says `import warp`: let it mean kbuild.warp"
+    parser.add_argument("--as", dest="dialect", choices=("warp",), help=help)
     parser.add_argument(
         "program", nargs=argparse.REMAINDER, help="the program and its arguments", metavar="-- PROGRAM …"
     )
@@ -52,7 +67,7 @@ def run(arguments: argparse.Namespace, console: Console) -> ExitCode | int:
         before = [] if arguments.fresh or not path.exists() else recorded.read(path)
     except recorded.Unreadable as error:
         raise UsageError(str(error), help="name another file with -o, or begin anew with --fresh") from None
-    status, noted = _run(command, console)
+    status, noted = _run(command, arguments.dialect, console)
     found = [entry for entry in noted if "unrecordable" not in entry]
     lost = sorted({entry["unrecordable"] for entry in noted if "unrecordable" in entry})
     known = {json.dumps(entry, sort_keys=True) for entry in before}
@@ -65,16 +80,20 @@ def run(arguments: argparse.Namespace, console: Console) -> ExitCode | int:
     return status
 
 
-def _run(command: list[str], console: Console) -> tuple[int, list[dict[str, Any]]]:
+def _run(command: list[str], dialect: str | None, console: Console) -> tuple[int, list[dict[str, Any]]]:
     """The program's exit status, and what it noted."""
     with tempfile.TemporaryDirectory(prefix="kbuild-record-") as folder:
         notes = Path(folder) / "notes"
         notes.touch()
+        environment = {**os.environ, VARIABLE: str(notes)}
+        if dialect == "warp":
+            shim = Path(folder) / "path"
+            shim.mkdir()
+            (shim / "warp.py").write_text(_STANDS_FOR_WARP, encoding="utf-8")
+            environment["PYTHONPATH"] = os.pathsep.join(filter(None, [str(shim), os.environ.get("PYTHONPATH")]))
         try:
             # Its output is no part of ours.
-            done = subprocess.run(
-                command, env={**os.environ, VARIABLE: str(notes)}, stdout=2 if console.as_json else None, check=False
-            )
+            done = subprocess.run(command, env=environment, stdout=2 if console.as_json else None, check=False)
         except OSError as error:
             raise UsageError(f"{command[0]} cannot be run: {error.strerror}") from None
         lines = notes.read_text(encoding="utf-8").splitlines()

@@ -158,7 +158,7 @@ def _doctor(bundle: Bundle | None) -> tuple[int, dict[str, Any], list[str]]:
     code = DONE
     for device in devices:
         units = explain(bundle, device) if bundle is not None else []
-        answer["devices"].append({"device": str(device), "name": device.name, "arch": device.arch, "units": units})
+        answer["devices"].append({"device": str(device), "name": device.name, "arch": device.target, "units": units})
         lines.append("%s: %s" % (device, describe_device(device)))
         for unit in units:
             lines += _describe_unit(unit)

@@ -49,11 +49,15 @@ class array:
     """
 
     __slots__ = (
-        "__weakref__", "_descriptor", "_key", "_owner", "_type", "_view", "device", "dtype", "ptr", "shape", "strides",
+        "__dict__", "__weakref__", "_descriptor", "_key", "_owner", "_type", "_view", "device", "dtype", "ptr", "shape",
+        "strides",
     )  # fmt: skip
     __hash__ = object.__hash__
     _kb_array_ = True
     _ndim: int | None = None
+
+    requires_grad = retain_grad = False  # as programs written for Warp ask; gradients are not kept
+    grad = None
 
     _descriptor: bytes
     _key: str
@@ -101,7 +105,11 @@ class array:
         return ArrayAnnotation(dtype, cls._ndim or 1)
 
     def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError("an array's %s cannot change: make another array over its memory" % name)
+        if hasattr(array, name):
+            if value is getattr(array, name):
+                return
+            raise AttributeError("an array's %s cannot change: make another array over its memory" % name)
+        object.__setattr__(self, name, value)  # a note of the program's own, which is nothing to us
 
     @property
     def ndim(self) -> int:
@@ -120,6 +128,14 @@ class array:
     def nbytes(self) -> int:
         """Bytes of all elements together."""
         return self.size * self._type.element.size
+
+    @property
+    def capacity(self) -> int:
+        """Bytes from the array's first element to the end of its last one."""
+        if self.size == 0:
+            return 0
+        steps = [(extent - 1) * stride for extent, stride in zip(self.shape, self.strides)]
+        return max(0, sum(steps)) + self._type.element.size
 
     @property
     def is_alive(self) -> bool:
@@ -263,11 +279,13 @@ class array:
 
         return views.as_type(self, dtype)
 
-    def reshape(self, *shape: Any) -> array:
+    def reshape(self, *extents: Any, shape: Any = None) -> array:
         """The same memory in another shape; one extent may be -1. Raises ValueError where the elements have gaps."""
         from . import views
 
-        return views.reshape(self, shape[0] if len(shape) == 1 else shape)
+        if shape is None:
+            shape = extents[0] if len(extents) == 1 else extents
+        return views.reshape(self, shape)
 
     def flatten(self) -> array:
         """The same memory with one axis. Raises ValueError where the elements have gaps."""

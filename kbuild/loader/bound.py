@@ -14,7 +14,7 @@ import ctypes
 import os
 import struct
 
-from . import checks, context, driver, kernel, recent, resolve, uses
+from . import checks, context, driver, kernel, recent, resolve, types, uses
 from .errors import LaunchError, did_you_mean
 from .uses import captures
 
@@ -49,6 +49,10 @@ def bind(
     if grid is not None or block is not None:
         dim = resolve.grid_of(kernel, dim, grid, block, block_dim)
     args = resolve.joined(kernel, inputs, outputs)
+    if types.on_launch is not None and isinstance(kernel, types.Kernel) and types.on_launch(kernel, args):
+        from . import unlaunched
+
+        return unlaunched.BoundLaunch(kernel, dim, args, stream, device)
     target = resolve.compiled(kernel, args)
     return BoundLaunch(target, dim, args, stream, device, block_dim, max_blocks)
 

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 __all__ = ("Bundle", "explain", "open")
 
 _MAX_THREADS = 0  # CUfunction_attribute
-
 # Modules of which one is there where somebody may want to hear what happens (see events.py).
 _LISTENERS = frozenset(("logging", "%s.events" % __package__))
 

@@ -88,9 +88,14 @@ class Device(select.Device):
         return str(self)
 
     @property
-    def arch(self) -> str:
-        """`sm_90`."""
-        return "sm_%d%d" % (self.major, self.minor)
+    def arch(self) -> int:
+        """The compute capability as one number: 90 for 9.0."""
+        return self.number
+
+    @property
+    def target(self) -> str:
+        """The compute capability as targets are written: `sm_90`."""
+        return "sm_%d" % self.number
 
     @property
     def context(self) -> int:
@@ -108,11 +113,22 @@ class Device(select.Device):
         """`with device.current():` makes the primary context current for some driver calls."""
         return Current(self.context)
 
+    def __getattr__(self, name: str) -> Any:
+        return _fact(self, name)
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (isinstance(other, str) and _is_named(self, other))
+
+    __hash__ = object.__hash__
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return get_device, (str(self),)
+
     def __str__(self) -> str:
         return "cuda:%d" % self.ordinal
 
     def __repr__(self) -> str:
-        return "<kb.Device %s: %s, %s>" % (self, self.name, self.arch)
+        return "<kb.Device %s: %s, %s>" % (self, self.name, self.target)
 
 
 class HostDevice:
@@ -134,6 +150,14 @@ class HostDevice:
     def __exit__(self, *_: object) -> None:
         pass
 
+    def __getattr__(self, name: str) -> Any:
+        return _fact(self, name)
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (isinstance(other, str) and _is_named(self, other))
+
+    __hash__ = object.__hash__
+
     def __reduce__(self) -> tuple[object, ...]:
         return get_device, (self.kind,)
 
@@ -142,6 +166,22 @@ class HostDevice:
 
     def __repr__(self) -> str:
         return "<kb.HostDevice %s>" % self.kind
+
+
+def _fact(device: Any, name: str) -> Any:
+    """What few programs ask of a device."""
+    if name.startswith("_"):
+        raise AttributeError(name)
+    from . import facts
+
+    return facts.of(device, name)
+
+
+def _is_named(device: Any, name: str) -> bool:
+    """`device == "cuda:0"`; `"cuda"` is the GPU that is meant where none is named."""
+    if name == "cuda":
+        return bool(device.is_cuda) and _meant_gpu() is device
+    return bool(device.alias == name)
 
 
 HOSTS = {kind: HostDevice(kind) for kind in ("cpu", "sim")}
@@ -235,7 +275,8 @@ def get_device(spec: object = None) -> Any:
     """The device that a number, `cuda`, `cuda:1`, `cpu`, `sim` or a Device stands for.
 
     None is the device of the innermost `ScopedDevice` or `ScopedStream` of this thread, else that of `set_device`, of
-    the variable KBUILD_DEVICE, or the first GPU. Raises DriverError.
+    the variable KBUILD_DEVICE, or the first GPU; `cuda` is the same where that is a GPU, else the first. Raises
+    DriverError.
     """
     if spec is None:
         spec = chosen()
@@ -243,6 +284,8 @@ def get_device(spec: object = None) -> Any:
         return spec
     if isinstance(spec, str) and spec in HOSTS:
         return HOSTS[spec]
+    if spec == "cuda":
+        return _meant_gpu()
     ordinal = _ordinal(spec)
     known = devices()
     if not 0 <= ordinal < len(known):
@@ -261,6 +304,12 @@ def chosen() -> object:
     return os.environ.get(VARIABLE, 0)
 
 
+def _meant_gpu() -> Device:
+    """The GPU of the scopes, where one of theirs is a GPU, else the first."""
+    found = chosen() if scopes else 0
+    return found if isinstance(found, Device) else devices()[0]
+
+
 scopes: list[object] = []  # not empty while anybody has chosen a device or a stream; see current.py
 
 
@@ -273,8 +322,6 @@ def gpu(spec: object = None) -> Device:
 
 
 def _ordinal(spec: object) -> int:
-    if spec == "cuda":
-        return 0
     if isinstance(spec, int) and not isinstance(spec, bool):
         return spec
     if isinstance(spec, str) and spec.startswith("cuda:") and spec[5:].isdigit():

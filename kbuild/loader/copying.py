@@ -159,6 +159,8 @@ def clone(src: Any, device: Any = None, memory: str | None = None, stream: Any =
 def fill(dest: array, value: Any) -> None:
     """Writes a value into every element. Raises TypeError, ValueError."""
     element = dest._type.element
+    if getattr(value, "shape", ()) and hasattr(value, "tolist"):
+        value = value.tolist()  # an ndarray
     if isinstance(element, (abi.Vector, abi.Matrix)) and not hasattr(value, "__len__"):
         kind: Any = class_of(element)
         value = element.size and kind(value) if not isinstance(kind, abi.Type) else value

@@ -52,7 +52,7 @@ def report(bundle: Bundle) -> Row:
             {
                 "device": str(device),
                 "name": device.name,
-                "arch": device.arch,
+                "arch": device.target,
                 "kernels": _on_device(bundle, device, expected),
             }
         )

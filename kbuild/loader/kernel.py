@@ -252,7 +252,7 @@ class BundleKernel:
             reason, wanted = "parameter %s" % places[0][0], places[0][1]
         found = context.get_device(wanted)
         for path, device in places:
-            if device is not found:
+            if device is not found and not _is_open(device, found):
                 message = "%s: parameter %s: the array is on %s, but %s is on %s"
                 raise LaunchError(message % (self.name, path, device, reason, found))
         return found
@@ -306,6 +306,13 @@ class BundleKernel:
         if status:
             about = "%s on %s (%s)" % (self.name, loaded.device, loaded.device.name)
             raise driver.get().error("cuLaunchKernelEx", status, about)
+
+
+def _is_open(device: Any, peer: Any) -> bool:
+    """Whether kernels of a GPU have been let at another one's memory."""
+    from . import peers
+
+    return device.kind == "cuda" and peers.is_open(device, peer)
 
 
 def _empty_pools() -> None:

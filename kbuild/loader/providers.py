@@ -75,6 +75,7 @@ def launch_on(
     if provider is None:
         known = ", ".join(["cuda", *sorted(set(registry) - _NO_DEVICES)])
         raise LaunchError(
-            "%s: nothing runs kernels on device %r; this installation knows %s" % (kernel.name, device, known)
+            "%s: nothing runs kernels on device %r; this installation knows %s"
+            % (kernel.name, kind if device is None else str(device), known)
         )
     provider(kernel, dim, args, stream, device, block_dim, max_blocks)

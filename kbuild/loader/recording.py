@@ -78,6 +78,19 @@ def start(path: str) -> None:
         driver._driver, context._devices = driver.Driver(standin.open()), None
 
 
+def is_on() -> bool:
+    """Whether this program is being recorded."""
+    return _recorder is not None
+
+
+def note_refused(reason: str) -> bool:
+    """Notes something that kbuild does not have, which a recorded program passes over. False: nothing is recorded."""
+    if _recorder is None:
+        return False
+    _recorder.write({"unrecordable": reason})
+    return True
+
+
 def _note_factory(made: types.Function) -> None:
     """Keeps with a function or kernel the call of the factory that makes it."""
     outer, is_made, _ = made.qualname.rpartition(".<locals>.")
@@ -185,6 +198,8 @@ def encode(value: Any) -> Any:
         return {"builtin": value.name}
     enum = sys.modules.get("enum")
     if enum is not None and isinstance(value, enum.Enum):
+        if kind.__members__.get(value.name) is not value:  # flags together, which have no name of their own
+            return {"enum": _place(kind), "of": encode(value.value)}
         return {"enum": _place(kind), "name": value.name}
     if hasattr(kind, "_kb_type_"):
         return {"value": kind._kb_type_.spelling, "items": _plain(value)}
@@ -277,6 +292,10 @@ def _decode_record(data: Any) -> Any:
     return _import(data["record"])(**{name: decode(item) for name, item in data["fields"].items()})
 
 
+def _decode_enum(kind: Any, data: Any) -> Any:
+    return kind[data["name"]] if "name" in data else kind(decode(data["of"]))
+
+
 def _decode_value(data: Any) -> Any:
     kind: Any = class_of(abi.parse(data["value"], {}))
     return kind(decode(data["items"]))
@@ -291,7 +310,7 @@ _DECODERS: dict[str, Callable[[Any], Any]] = {
     "dict": lambda data: {decode(key): decode(item) for key, item in data["dict"]},
     "type": lambda data: class_of(abi.parse(data["type"], {})),
     "class": lambda data: _import(data["class"]),
-    "enum": lambda data: _import(data["enum"])[data["name"]],
+    "enum": lambda data: _decode_enum(_import(data["enum"]), data),
     "builtin": lambda data: __import__("kbuild.loader.builtins", None, None, ["*"]).TABLE[data["builtin"]],
     "python": lambda data: _import(data["python"]),
     "record": _decode_record,
@@ -320,3 +339,7 @@ def _parse(spelling: str) -> abi.Type:
         assert isinstance(found, abi.Struct)
         structs[name] = found
     return abi.parse(spelling, structs)
+
+
+if VARIABLE in os.environ:
+    start(os.environ[VARIABLE])

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _NAME = b"no GPU (recording)"
 _VERSION = 13000
-_ATTRIBUTES = {19: 1, 75: 9, 76: 0}  # maps memory of the host; compute capability 9.0
+_ATTRIBUTES = {16: 132, 19: 1, 41: 1, 75: 9, 76: 0, 97: 232448}  # as an H200, without pools
 _INVALID_VALUE = 1
 
 

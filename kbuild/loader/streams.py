@@ -106,13 +106,18 @@ class Stream:
         if self.device.kind == "cuda" and event.device.kind == "cuda":
             self._call("cuStreamWaitEvent", event.handle, 0)
 
-    def wait_stream(self, other: Any) -> None:
-        """Lets what follows on this stream wait for what stands on another one now, without waiting here."""
+    def wait_stream(self, other: Any, event: Event | None = None) -> None:
+        """Lets what follows on this stream wait for what stands on another one now, without waiting here.
+
+        By `event`, one of the other's device, where it is given, else by one of its own.
+        """
         producer = stream_of(other)
-        if self.device.kind == producer.device.kind == "cuda":
-            with Event(producer.device) as event:
-                event.record(producer)
-                self.wait_event(event)
+        if event is not None:
+            self.wait_event(producer.record_event(event))
+        elif self.device.kind == producer.device.kind == "cuda":
+            with Event(producer.device) as own:
+                own.record(producer)
+                self.wait_event(own)
 
     def _call(self, name: str, *args: Any) -> None:
         with self.device.current():

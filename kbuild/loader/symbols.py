@@ -18,6 +18,8 @@ _INT_OUT, _SIZE_OUT = POINTER(c_int), POINTER(c_size_t)
 SIGNATURES: dict[str, tuple[Any, ...]] = {
     # devices
     "cuDeviceTotalMem_v2": (_SIZE_OUT, c_int),
+    "cuDeviceGetPCIBusId": (c_char_p, c_int, c_int),
+    "cuDeviceGetUuid_v2": (c_void_p, c_int),
     "cuDeviceCanAccessPeer": (_INT_OUT, c_int, c_int),
     "cuCtxEnablePeerAccess": (_HANDLE, c_uint),
     "cuCtxDisablePeerAccess": (_HANDLE,),

@@ -216,9 +216,8 @@ def overload(kernel: Any, types: Any = None) -> Any:
 
 
 def _record() -> None:
-    from . import recording
-
-    recording.start(os.environ[recording.VARIABLE])
+    """Recording starts when its module is imported."""
+    from . import recording as recording
 
 
 if "KBUILD_RECORD" in os.environ:

@@ -92,7 +92,9 @@ def _request(dialect: str, modules: Sequence[Located], instances: Sequence[str],
 
 
 def _function(word: str) -> str:
-    """`file.py` is its function `instances`."""
+    """`file.py` is its function `instances`; what `record` has written is named by its path."""
+    if word.endswith(".json"):
+        return str(Path(word).resolve())
     path, _, function = word.rpartition(":")
     if word.endswith(".py"):
         path, function = word, "instances"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 
-from kbuild.loader import driver, finder, providers, resolve, standin, types
+from kbuild.loader import driver, finder, providers, recording, resolve, standin, types
 from kbuild.loader.errors import LaunchError, LoaderError
 
 TYPE_CHECKING = False
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     from kbuild.loader.bundle import Bundle
     from kbuild.loader.types import Kernel
+
+_NEEDED = "kernels of kbuild's own (array_scan and the like): write `primitives = true` into [tool.kbuild]"
 
 
 class Carried:
@@ -30,6 +32,7 @@ class Carried:
     def launch(self, dim: Any, args: Any, stream: Any, device: Any, block_dim: int | None, max_blocks: int = 0) -> None:
         """See `BundleKernel.launch`. Where a program is recorded, what cannot be launched is left out."""
         if types.on_launch is not None and not _is_there(self.kernel):
+            recording.note_refused(_NEEDED)
             return
         target = find(self.kernel)
         self.kernel.target = target

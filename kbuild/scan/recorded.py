@@ -73,6 +73,8 @@ def _shown(data: Any) -> str:
     match data:
         case {"enum": place, "name": name}:
             return f"{_last(place)}.{name}"
+        case {"enum": place, "of": number}:
+            return f"{_last(place)}({number})"
         case {"record": place, "fields": dict(fields)}:
             return f"{_last(place)}({', '.join(_named(fields))})"
         case {"made": {"factory": factory} as inner}:

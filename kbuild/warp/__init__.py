@@ -21,21 +21,40 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "absent": "NotInKbuild",
+    "arrays": """
+        array array1d array2d array3d array4d clone copy dtype_from_numpy dtype_to_numpy empty empty_like from_numpy
+        from_ptr full full_like ones ones_like zeros zeros_like
+    """,
     "declarations": "constant func func_grad func_native func_replay kernel overload struct",
+    "devices": """
+        Device ScopedDevice ScopedPeerAccess can_access get_cuda_device get_cuda_device_count get_cuda_driver_version
+        get_cuda_supported_archs get_cuda_toolkit_version get_device get_devices get_preferred_device is_cpu_available
+        is_cubql_available is_cuda_available is_device_available is_peer_access_enabled is_peer_access_supported
+        map_cuda_device set_device set_peer_access_enabled synchronize synchronize_device unmap_cuda_device
+    """,
     "frameworks": "from_dlpack from_jax from_torch to_dlpack to_jax to_torch",
-    "host": """
-        Module ScopedDevice ScopedLogLevel ScopedTimer array array1d array2d array3d array4d clone copy dtype_from_numpy
-        dtype_to_numpy empty empty_like from_numpy full full_like get_cuda_device get_cuda_device_count
-        get_cuda_driver_version get_cuda_kernel_properties get_device get_module get_module_options
-        get_suggested_block_size is_cpu_available is_cubql_available is_cuda_available is_device_available
-        is_mempool_enabled launch ones ones_like set_device zeros zeros_like
+    "graphs": """
+        CaptureMode Graph ScopedCapture capture_begin capture_debug_dot_print capture_end capture_if capture_launch
+        capture_while is_conditional_graph_supported
     """,
     "indexed": "indexedarray indexedarray1d indexedarray2d indexedarray3d indexedarray4d",
     "installing": "install",
+    "launching": "Launch get_cuda_kernel_properties get_suggested_block_size launch launch_tiled",
+    "memory": """
+        ScopedMempool ScopedMempoolAccess get_mempool_release_threshold get_mempool_used_mem_current
+        get_mempool_used_mem_high is_mempool_access_enabled is_mempool_access_supported is_mempool_enabled
+        is_mempool_supported print_memory_report set_mempool_access_enabled set_mempool_enabled
+        set_mempool_release_threshold
+    """,
+    "modules": "Module get_module get_module_options",
+    "streams": """
+        Event ScopedStream Stream event_from_ipc_handle get_event_elapsed_time get_stream record_event set_stream
+        synchronize_event synchronize_stream wait_event wait_stream
+    """,
+    "timing": "ScopedLogLevel ScopedTimer",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
 _LOADER = {
-    "Device": "context",
     "Function": "types",
     "Kernel": "types",
     "device_from_jax": "conversions",
@@ -46,24 +65,19 @@ _LOADER = {
     "dtype_from_torch": "conversions",
     "dtype_to_jax": "conversions",
     "dtype_to_torch": "conversions",
-    "get_devices": "context",
     "stream_from_torch": "conversions",
     "stream_to_torch": "conversions",
-    "synchronize": "context",
 }
 _OTHER_NAMES = {  # Warp's name: (a module here or of the loader, its name there)
     "bool": ("loader.values", "bool_"),
-    "clear_kernel_cache": ("warp.host", "nothing"),
-    "clear_lto_cache": ("warp.host", "nothing"),
-    "force_load": ("warp.host", "nothing"),
+    "clear_kernel_cache": ("warp.modules", "nothing"),
+    "clear_lto_cache": ("warp.modules", "nothing"),
+    "force_load": ("warp.modules", "nothing"),
     "get_cuda_devices": ("loader.context", "get_devices"),
-    "get_preferred_device": ("warp.host", "get_device"),
-    "init": ("warp.host", "nothing"),
-    "is_mempool_supported": ("warp.host", "is_mempool_enabled"),
-    "load_module": ("warp.host", "nothing"),
-    "print_diagnostics": ("warp.host", "nothing"),
-    "set_module_options": ("warp.host", "nothing"),
-    "synchronize_device": ("loader.context", "synchronize"),
+    "init": ("warp.modules", "nothing"),
+    "load_module": ("warp.modules", "nothing"),
+    "print_diagnostics": ("warp.modules", "nothing"),
+    "set_module_options": ("warp.modules", "nothing"),
 }
 _SUBMODULES = ("config", "types", "context", "codegen", "utils", "_src")
 _CONSTANTS = {

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from types import ModuleType
 
+from kbuild.loader import recording
 from kbuild.loader.errors import LoaderError
 
 TYPE_CHECKING = False
@@ -47,7 +48,10 @@ class Absent:
     def __call__(self, *arguments: Any, **named: Any) -> Any:
         if len(arguments) == 1 and not named and (hasattr(arguments[0], "__code__") or isinstance(arguments[0], type)):
             return Absent(arguments[0].__qualname__, self.family, True)  # as a decorator: what it makes refuses too
-        raise refusal(self.name, self.family)
+        refused = refusal(self.name, self.family)
+        if self.family in PASSED_OVER and recording.note_refused(str(refused)):
+            return None
+        raise refused
 
     def __getitem__(self, _: object) -> Any:
         return self
@@ -99,7 +103,7 @@ def absent(name: str, family: str) -> Any:
     last = name.rpartition(".")[2]
     if last in DECORATORS:
         return decorator_maker(name, family)
-    is_class = (last[:1].isupper() and not last.isupper()) or "array" in last
+    is_class = (last[:1].isupper() and not last.isupper()) or last.rstrip("1234d").endswith("array")
     return absent_class(name, family) if is_class else Absent(name, family)
 
 
@@ -156,6 +160,8 @@ PRESENT = {
     "sparse.bsr_block_index": "functions",
     "sparse.bsr_row_index": "functions",
 }
+# What a recorded program goes on without: these write into arrays, where no kernel has run anyway.
+PASSED_OVER = frozenset({"functions over whole arrays"})
 # Functions that projects use as decorators, with options.
 DECORATORS = frozenset({"integrand", "jax_callable", "jax_kernel"})
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kbuild.loader import indexed, layout
 
-from .host import Annotation, subscripted
+from .arrays import Annotation, subscripted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

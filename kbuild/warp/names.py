@@ -6,23 +6,10 @@ Names of the kernel language are told by their beginnings (`tile_load`, `mesh_qu
 from __future__ import annotations
 
 _FAMILIES = {
-    "CUDA graphs": """
-        CaptureMode Graph ScopedCapture capture_begin capture_debug_dot_print capture_end capture_if capture_launch
-        capture_load capture_load_from_bytes capture_save capture_while is_conditional_graph_supported
-    """,
-    "streams and events": """
-        Event ScopedStream Stream event_from_ipc_handle get_event_elapsed_time get_stream record_event set_stream
-        synchronize_event synchronize_stream wait_event wait_stream
-    """,
+    "graphs in files": "capture_load capture_load_from_bytes capture_save",
     "memory pools and allocators": """
-        Allocator CudaManagedAllocator ScopedAllocator ScopedMemoryTracker ScopedMempool ScopedMempoolAccess
-        get_device_allocator get_mempool_release_threshold get_mempool_used_mem_current get_mempool_used_mem_high
-        is_mempool_access_enabled is_mempool_access_supported print_memory_report set_cuda_allocator
-        set_device_allocator set_mempool_access_enabled set_mempool_enabled set_mempool_release_threshold
-    """,
-    "several GPUs": """
-        ScopedPeerAccess can_access is_peer_access_enabled is_peer_access_supported map_cuda_device
-        set_peer_access_enabled unmap_cuda_device
+        Allocator CudaManagedAllocator ScopedAllocator ScopedMemoryTracker get_device_allocator set_cuda_allocator
+        set_device_allocator
     """,
     "other frameworks": """
         JaxCallableGraphMode JaxModulePreloadMode clear_jax_callable_graph_cache device_from_paddle device_to_paddle
@@ -37,14 +24,13 @@ _FAMILIES = {
     """,
     "compiling while the program runs": """
         ModuleBuildOptions build_experimental compile_aot_module get_cpu_kernel_cache_key get_cuda_max_cluster_dim
-        get_cuda_supported_archs get_cuda_toolkit_version load_aot_module map
+        load_aot_module map
     """,
     "profiling": """
         ScopedCudaProfiler TimingResult cuda_profiler_start cuda_profiler_stop timing_begin timing_end timing_print
     """,
     "logging": "Logger ScopedLogger get_logger set_logger",
-    "launches of tiles, and recorded ones": "Launch launch_tiled",
-    "pointers": "address_of from_ptr handle ref",
+    "pointers": "address_of handle ref",
     "small floating-point numbers": "bfloat16",
     "approximate division": "div_approx inverse_approx",
     "bit casts": "cast",

@@ -14,6 +14,7 @@ import pytest
 from kbuild import config, pipeline
 from kbuild.errors import CompileError, UsageError
 from kbuild.loader import open as open_bundle
+from kbuild.pipeline import dialect
 from kbuild.scan import recorded
 from tests.helpers.pythons import need_python
 
@@ -130,6 +131,95 @@ print(x.tolist(), d.tolist())
 sys.exit(int(sys.argv[2]) if len(sys.argv) > 2 else 0)
 """
 
+WARP_PROJECT = PROJECT.replace("modules =", 'dialect = "warp"\nprimitives = true\nmodules =')
+WARP_KERNELS = """
+from typing import Any
+
+import warp as wp
+from warp.types import vector
+
+wp.set_module_options({"enable_backward": False})
+
+
+class Options:
+    pass
+
+
+def make_add(n, dtype=wp.float32):
+    @wp.func
+    def more(x: dtype):
+        return x + dtype(n)
+
+    @wp.kernel(module="unique", enable_backward=False)
+    def add(x: wp.array(dtype=dtype)):
+        i = wp.tid()
+        x[i] = more(x[i])
+
+    return add
+
+
+def make_tiled(size):
+    @wp.kernel
+    def tiled(x: wp.array(dtype=float)):
+        t = wp.tile_load(x, shape=size)
+        wp.tile_store(x, t)
+
+    return tiled
+
+
+@wp.kernel
+def scale(x: wp.array(dtype=Any), s: Any):
+    i = wp.tid()
+    x[i] = x[i] * s
+
+
+@wp.kernel
+def fill(x: wp.array2d(dtype=float), value: float):
+    i, j = wp.tid()
+    x[i, j] = value
+"""
+WARP_PROGRAM = """
+import warp as wp
+import numpy as np
+from rec.kernels import *
+
+wp.init()
+device = wp.get_device()
+assert device.is_cuda and wp.get_cuda_device_count() == 1 and device.arch == 90
+x, d = wp.zeros(8, dtype=float), wp.array(np.ones(4), dtype=wp.float64)
+wp.launch(make_add(1), dim=8, inputs=[x])
+stream, start, end = wp.Stream(device), wp.Event(enable_timing=True), wp.Event(enable_timing=True)
+with wp.ScopedStream(stream):
+    wp.record_event(start)
+    wp.launch(make_add(2, wp.float64), dim=4, inputs=[d])
+    wp.record_event(end)
+assert wp.get_event_elapsed_time(start, end) >= 0.0
+with wp.ScopedCapture() as capture:
+    wp.launch(scale, dim=8, inputs=[x, 2.0])
+    wp.launch_tiled(make_tiled(4), dim=2, inputs=[x], block_dim=64)
+wp.capture_launch(capture.graph)
+command = wp.launch(scale, dim=4, inputs=[d, wp.float64(2.0)], record_cmd=True, device=device)
+command.set_param_by_name("s", wp.float64(3.0))
+command.set_param_at_index(0, d)
+command.set_dim(2)
+command.launch()
+try:
+    command.set_param_by_name("t", 1.0)
+except Exception as error:
+    assert "has no parameter 't'" in str(error), error
+condition, seen = wp.ones(1, dtype=int), []
+wp.capture_while(condition, lambda **_: (seen.append(1), wp.launch(make_add(3), dim=8, inputs=[x])))
+wp.capture_if(condition, on_true=lambda: seen.append(2), on_false=lambda: seen.append(3))
+assert seen == [1, 2, 3]
+wp.utils.array_scan(wp.zeros(8, dtype=int), wp.zeros(8, dtype=int), True)
+wp.utils.segmented_sort_pairs(x, x, 4, x)
+assert wp.get_suggested_block_size(scale) == (256, 132)
+wp.launch(fill, dim=(2, 4), inputs=[x.reshape((2, 4)), 1.0])
+with wp.ScopedTimer("all", synchronize=True, print=False):
+    wp.synchronize()
+print(x.numpy().tolist(), d.list())
+"""
+
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
@@ -176,6 +266,100 @@ def test_what_a_program_asks_for_is_built(project: Path) -> None:
     assert "6 instances, 0 of them new" in again.stdout
     assert (project / "kbuild-instances.json").read_text() == text
     assert pipeline.sources(config.require(project))[-1].name == "kbuild-instances.json"
+
+
+@pytest.fixture
+def warp_project(project: Path) -> Path:
+    """The same in Warp's words: `import warp`, with nothing of that name installed or with the real one."""
+    (project / "pyproject.toml").write_text(WARP_PROJECT)
+    (project / "rec" / "kernels.py").write_text(WARP_KERNELS)
+    (project / "app.py").write_text(WARP_PROGRAM)
+    return project
+
+
+def test_a_program_of_warps(warp_project: Path) -> None:
+    done = record(warp_project, "--as", "warp", "--", sys.executable, "app.py")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == [
+        "[0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0] [1.0, 1.0, 1.0, 1.0]",
+        "kbuild-instances.json: 5 instances, 5 of them new",
+    ]
+    assert [line for line in done.stderr.splitlines() if line.startswith("not recorded")] == [
+        "not recorded: kernels of kbuild's own (array_scan and the like): write `primitives = true` into [tool.kbuild]",
+        "not recorded: wp.launch_tiled(rec.kernels:make_tiled.<locals>.tiled) (tiles) is not in kbuild",
+        "not recorded: wp.utils.segmented_sort_pairs (functions over whole arrays) is not in kbuild",
+    ]
+    assert entries(warp_project) == [
+        "rec.kernels:make_add(1, float32)",
+        "rec.kernels:make_add(2, float64)",
+        "rec.kernels:make_add(3, float32)",
+        "rec.kernels:scale for s: float32, x: array1[float32]",
+        "rec.kernels:scale for s: float64, x: array1[float64]",
+    ]
+    bundle = open_bundle(pipeline.build(config.require(warp_project), output=warp_project / "out").bundles[0].path)
+    names = [name for name in bundle if name.startswith("rec.")]
+    assert len(names) == 6  # and the plain one
+    found = dialect.check_as(
+        "warp", [str(warp_project / "rec")], instances=[str(warp_project / "kbuild-instances.json")]
+    )
+    assert sorted(kernel.name.partition("[")[0] for kernel in found.kernels) == sorted(
+        n.partition("[")[0] for n in names
+    )
+    assert found.complete == 6
+
+
+def test_a_name_that_is_taken(warp_project: Path) -> None:
+    """Without `--as warp` the program finds whatever is installed as `warp`, or nothing."""
+    (warp_project / "app.py").write_text("import warp")
+    done = record(warp_project, "--", sys.executable, "-S", "app.py")
+    assert "No module named 'warp'" in done.stderr
+    done = record(warp_project, "--as", "warp", "--", sys.executable, "app.py")
+    assert done.returncode == 0
+
+
+def test_bound_launches(project: Path) -> None:
+    text = (
+        PROGRAM.partition("x, d =")[0]
+        + """
+x, d = kb.array([1.0, 2.0]), kb.array([1.0], dtype=kb.float64)
+step = kb.bind(scale, dim=2, inputs=[x, 2.0])
+step()
+step.set(s=3.0)
+step.set(1, 4.0)
+step.set("x", x)
+assert (step.args, step.dim, str(step.device)) == ((x, 4.0), 2, "cuda:0")
+step.set_dim(1)
+step.set_stream(kb.Stream())
+step.launch()
+for wrong in (lambda: step.set(t=1), lambda: step.set("s")):
+    try:
+        wrong()
+    except kb.LaunchError as error:
+        print(error)
+print(step)
+"""
+    )
+    (project / "app.py").write_text(text)
+    done = record(project, "--", sys.executable, "app.py")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == [
+        "rec.kernels:scale has no parameter 't'",
+        "rec.kernels:scale: set wants a parameter and its value, or names",
+        "<bound launch of rec.kernels:scale, dim=1, on cuda:0>",
+        "kbuild-instances.json: 1 instances, 1 of them new",
+    ]
+
+
+def test_arrays_that_live_until_the_end(project: Path) -> None:
+    """The interpreter's exit clears modules in the reverse order of their import: ours before one that was first."""
+    keeper = "import sys\nkept = []\nclass Finder:\n    module = sys.modules[__name__]\n"
+    keeper += "    def find_spec(self, *_):\n        return None\nsys.meta_path.append(Finder())\n"
+    (project / "keeper.py").write_text(keeper)
+    program = "import keeper\nfrom rec.kernels import kb\nkeeper.kept += [kb.zeros(3), kb.zeros(3, device='cpu')]\n"
+    (project / "app.py").write_text(program)
+    done = record(project, "--", sys.executable, "app.py")
+    assert done.returncode == 0
+    assert "Exception ignored" not in done.stderr
 
 
 def test_runs_add_up_unless_told_otherwise(project: Path) -> None:

@@ -140,13 +140,20 @@ def test_a_bundle_for_other_gpus(numbers):
     with pytest.raises(kb.BundleError) as caught:
         bundle["gpukernels.launching:fill"].launch(dim=4, args=(numbers, 1.0))
     device = kb.get_devices()[0]
-    for word in (device.name, device.arch, "sm_80", "jetson-orin-jp6", "[tool.kbuild] targets", '"%s"' % device.arch):
+    for word in (
+        device.name,
+        device.target,
+        "sm_80",
+        "jetson-orin-jp6",
+        "[tool.kbuild] targets",
+        '"%s"' % device.target,
+    ):
         assert word in str(caught.value)
 
 
 def test_code_that_the_driver_refuses_is_followed_by_the_next(numbers):
     """A newer toolchain's row whose code is another GPU's: the driver says 209, and the row behind it runs."""
-    arch = kb.get_devices()[0].arch
+    arch = kb.get_devices()[0].target
 
     def change(pairs):
         wrong = [(dict(row, arch=arch, toolchain="12.9.999"), data) for row, data in pairs if row["target"] == "sm_80"]
@@ -160,7 +167,7 @@ def test_code_that_the_driver_refuses_is_followed_by_the_next(numbers):
 
 
 def test_code_that_the_driver_refuses_with_nothing_behind_it(numbers):
-    arch = kb.get_devices()[0].arch
+    arch = kb.get_devices()[0].target
     bundle = altered(lambda pairs: [(dict(row, arch=arch), data) for row, data in pairs if row["target"] == "sm_80"])
     with pytest.raises(kb.BundleError, match="NO_BINARY_FOR_GPU"):
         bundle["gpukernels.launching:fill"].launch(dim=4, args=(numbers, 1.0))

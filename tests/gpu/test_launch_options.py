@@ -8,7 +8,7 @@ from gpukernels import options
 import kbuild as kb
 from kbuild import loader
 from kbuild.loader import context, driver, occupancy, readiness
-from kbuild.warp import host
+from kbuild.warp import launching
 
 pytestmark = pytest.mark.gpu
 
@@ -113,14 +113,14 @@ def test_what_the_driver_says_of_a_kernel(gpu):
         _, row = bundle.code(index, gpu)
         (found,) = [one for one in row["resources"] if one["kernel"] == index]
         assert readiness.properties(bundle[name], gpu)[:2] == (found["registers"], found["shared"]), name
-    properties = host.get_cuda_kernel_properties(options.heavy)
+    properties = launching.get_cuda_kernel_properties(options.heavy)
     assert properties["register_count"] > 64
     assert set(properties) == {"register_count", "local_memory_size"}
 
 
 def test_a_heavy_kernel_gets_blocks_of_its_own_size(gpu):
     """The block that a launch takes keeps more warps resident than one of 256 threads."""
-    registers = host.get_cuda_kernel_properties(options.heavy)["register_count"]
+    registers = launching.get_cuda_kernel_properties(options.heavy)["register_count"]
     blocks, threads = kb.get_grid(options.heavy, 1000)
     assert threads == occupancy.best_block(gpu.number, registers, 0)
     assert blocks == -(-1000 // threads)

@@ -36,7 +36,7 @@ from kbuild.loader import bundle as bundles
 from kbuild.loader.types import int32, struct
 from kbuild.loader.values import vec3
 from kbuild.primitives import conditions
-from kbuild.warp import host
+from kbuild.warp import launching
 from tests.helpers.capsules import Consumer, Producer
 from tests.helpers.fake_cuda import bundle_bytes, code, cubin_row, kernel_rows, make_bundle, make_manifest
 from tests.helpers.fake_torch import FakeTorch
@@ -95,7 +95,7 @@ def launched(cuda: FakeCuda, launch: Act) -> Act:
 
 @scene
 def get_devices(cuda: FakeCuda) -> Act:
-    return lambda: [(str(d), d.name, d.arch, d.driver) for d in context.get_devices()]
+    return lambda: [(str(d), d.name, d.target, d.driver) for d in context.get_devices()]
 
 
 @scene
@@ -526,7 +526,7 @@ def properties_of_a_kernel(cuda: FakeCuda) -> Act:
 @scene
 def suggested_block_size(cuda: FakeCuda) -> Act:
     kernel = make_bundle(PARAMETERS)["p.kernels:k"]
-    return lambda: host.get_suggested_block_size(kernel)
+    return lambda: launching.get_suggested_block_size(kernel)
 
 
 def _package_kernel() -> Any:

@@ -122,11 +122,24 @@ int cuDeviceGetAttribute(int *value, int which, int device) {
     int attributes[][2] = { /* CUdevice_attribute, value */
         {1, 1024}, {8, 49152}, {10, 32}, {12, 65536}, {16, 132}, {18, gpu->is_integrated}, {19, 1}, {39, 2048}, {41, 1},
         {75, gpu->capability / 10}, {76, gpu->capability % 10}, {78, 1}, {81, 233472}, {82, 65536}, {83, 1},
-        {89, gpu->has_concurrent_managed}, {97, 232448}, {106, 32}, {115, HAS_POOLS && gpu->has_pools},
+        {86, 0}, {88, 0}, {89, gpu->has_concurrent_managed}, {97, 232448}, {101, 0}, {106, 32}, {115, HAS_POOLS && gpu->has_pools},
     };
     for (unsigned i = 0; i < sizeof attributes / sizeof *attributes; i++)
         if (attributes[i][0] == which) { *value = attributes[i][1]; return 0; }
     return breach(INVALID_VALUE, "cuDeviceGetAttribute: this driver knows no attribute %d", which);
+}
+int cuDeviceGetUuid_v2(unsigned char *uuid, int device) {
+    ENTER_READY; NEED(uuid);
+    if (!is_device(device)) return breach(INVALID_DEVICE, "%s: no device %d", __func__, device);
+    for (int i = 0; i < 16; i++) uuid[i] = i == 15 ? device : 16 * i + i;
+    return 0;
+}
+int cuDeviceGetPCIBusId(char *id, int size, int device) {
+    ENTER_READY; NEED(id);
+    if (!is_device(device)) return breach(INVALID_DEVICE, "%s: no device %d", __func__, device);
+    if (size < 13) return breach(INVALID_VALUE, "%s: 13 bytes are needed, not %d", __func__, size);
+    snprintf(id, size, "0000:%02x:00.0", 0x1a + device);
+    return 0;
 }
 int cuDeviceCanAccessPeer(int *can, int device, int other) {
     ENTER_READY; NEED(can);

@@ -14,7 +14,7 @@ from kbuild.loader import factories, format, generic, identity, overloading, rea
 from kbuild.loader.errors import BundleError, LaunchError
 from kbuild.loader.indexed import indexedarray
 from kbuild.loader.types import Kernel, func, kernel, overload
-from kbuild.warp import host
+from kbuild.warp import launching
 from tests.helpers.fake_cuda import FakeCuda, code, cubin_row, kernel_rows, make_manifest
 
 vec3: Any = values.vec3  # type: ignore[attr-defined]
@@ -129,7 +129,7 @@ def test_before_the_launch_of_a_generic_kernel(cuda: FakeCuda, package: Kernel) 
     with pytest.raises(BundleError, match=r"holds no instance of generic_package.kernels:scale for type:x = .*int32"):
         bundle.require([overload(package, {"x": arrays.array(dtype=int), "s": int})])
     assert readiness.get_grid(one, 1000) == (4, 256)
-    for ask in (readiness.get_grid, host.get_cuda_kernel_properties):
+    for ask in (readiness.get_grid, launching.get_cuda_kernel_properties):
         with pytest.raises(LaunchError, match=r"scale is generic, and its instances differ\n  help: .*overload\(scale"):
             ask(package, 0)
 

@@ -97,7 +97,7 @@ def test_an_unknown_code(cuda: FakeCuda) -> None:
 
 def test_devices(two_gpus: FakeCuda) -> None:
     first, second = context.get_devices()
-    assert (str(second), second.name, second.arch, second.driver) == ("cuda:1", "Fake GPU 1", "sm_90", (13, 0))
+    assert (str(second), second.name, second.target, second.driver) == ("cuda:1", "Fake GPU 1", "sm_90", (13, 0))
     for spec, device in ((None, first), ("cuda", first), (1, second), ("cuda:1", second), (second, second)):
         assert context.get_device(spec) is device
     with pytest.raises(

@@ -57,7 +57,7 @@ def test_every_gpu_of_the_table(fake_library: Path, name: str, capability: tuple
         version = str(driver[0] * 1000 + driver[1] * 10)
         with FakeCuda(fake_library, devices=gpu_text(name, capability), version=version) as cuda:
             (device,) = context.get_devices()
-            assert (device.name, device.arch, device.driver) == (name, "sm_%d%d" % capability, driver)
+            assert (device.name, device.target, device.driver) == (name, "sm_%d%d" % capability, driver)
             assert device.is_tegra == targets.ARCHITECTURES[device.number].is_tegra
             kernel = bundle_of(*CUBINS)["p.kernels:k"]
             order = select.candidates(device, rows).order
@@ -66,7 +66,7 @@ def test_every_gpu_of_the_table(fake_library: Path, name: str, capability: tuple
                 chosen = rows[order[0]]
                 assert chosen["cuda"][0] <= driver[0]
                 assert chosen["arch"][3:-1] == str(capability[0])
-                assert not device.is_tegra or chosen["arch"] == device.arch
+                assert not device.is_tegra or chosen["arch"] == device.target
                 assert len(cuda.records) == 1
             else:
                 with pytest.raises(BundleError) as caught:

@@ -14,7 +14,7 @@ from kbuild.loader.bundle import from_bytes
 from kbuild.loader.errors import LaunchError
 from kbuild.loader.kernel import BundleKernel
 from kbuild.loader.occupancy import LIMITS, best_block, largest_block, resident_blocks
-from kbuild.warp import host
+from kbuild.warp import launching
 from tests.helpers.fake_cuda import FakeCuda, code, cubin_row, kernel_rows, make_bundle, make_manifest
 
 
@@ -155,11 +155,11 @@ def test_get_grid_refuses(cuda: FakeCuda, kernel: Any, n: Any, options: dict[str
 
 def test_warps_questions(cuda: FakeCuda, monkeypatch: pytest.MonkeyPatch) -> None:
     kernel = kernel_of()  # the fake driver says 32 registers of every function
-    assert host.get_suggested_block_size(kernel) == (1024, 2 * 132)
-    assert host.get_suggested_block_size(kernel, "cpu") == (1, 1)
-    assert host.get_cuda_kernel_properties(kernel) == {"register_count": 32, "local_memory_size": 0}
-    assert host.get_cuda_kernel_properties(kernel, "cuda:0", block_dim=64)["register_count"] == 32
+    assert launching.get_suggested_block_size(kernel) == (1024, 2 * 132)
+    assert launching.get_suggested_block_size(kernel, "cpu") == (1, 1)
+    assert launching.get_cuda_kernel_properties(kernel) == {"register_count": 32, "local_memory_size": 0}
+    assert launching.get_cuda_kernel_properties(kernel, "cuda:0", block_dim=64)["register_count"] == 32
     monkeypatch.delitem(occupancy.LIMITS, 90)
     with pytest.raises(LaunchError, match=r"p.kernels:k: kbuild does not know yet how many blocks sm_90 holds"):
-        host.get_suggested_block_size(kernel)
+        launching.get_suggested_block_size(kernel)
     assert context.get_device().sm_count == 132

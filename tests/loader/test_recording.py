@@ -23,6 +23,14 @@ class Mode(enum.Enum):
     FAST = "f"
 
 
+class Parts(enum.Flag):
+    NONE = 0
+    LEFT = 1
+    RIGHT = 2
+    TOP = 4
+    BOTH = 3
+
+
 class Size(NamedTuple):
     n: int
     scale: float
@@ -50,7 +58,8 @@ def plain(x: Any) -> Any:
 
 VALUES = [
     None, True, 1, -(2**70), 0.5, -0.0, math.inf, "text", "\u00fc\n", (1, (2.0, "x")), [1, None], {"a": (1,)}, {1, 2},
-    frozenset({3}), Mode.FAST, Size(3, 0.5), Options(True, Size(1, 2.0)), float, int, bool, kb.float64, kb.vec3,
+    frozenset({3}), Mode.FAST, Parts.LEFT, Parts.LEFT | Parts.TOP, Parts.BOTH, Parts(0),
+    Size(3, 0.5), Options(True, Size(1, 2.0)), float, int, bool, kb.float64, kb.vec3,
     kb.mat22, kb.quat, Spring, kb.int64(2**40), kb.float32(0.1), kb.vec3(1.0, 2.0, 3.0),
     kb.mat22(1.0, 2.0, 3.0, 4.0), kb.transform(), twice, plain, kb.sin,
 ]  # fmt: skip
@@ -98,7 +107,7 @@ def no_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("no_gpu")
 def test_arrays_hold_what_was_written() -> None:
     (device,) = context.get_devices()
-    assert (str(device), device.name, device.arch) == ("cuda:0", "no GPU (recording)", "sm_90")
+    assert (str(device), device.name, device.target) == ("cuda:0", "no GPU (recording)", "sm_90")
     a = arrays.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
     assert a.ptr % 256 == 0
     assert a.tolist() == [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]

@@ -157,7 +157,7 @@ def test_what_a_compiler_makes_at_launch(monkeypatch: pytest.MonkeyPatch, tmp_pa
     monkeypatch.setenv("KBUILD_CACHE", str(tmp_path))
     monkeypatch.setattr("kbuild.jit._targets", lambda: (targets.parse("sm_90"),))
     found = finding.find(runs.count_heads)
-    assert (found.name, found.block_dim, found.whole_blocks) == (runs.count_heads.name, 256, True)
+    assert (found.name, found.block_dim, found.shape.whole) == (runs.count_heads.name, 256, True)
 
 
 def test_while_a_program_is_recorded_nothing_is_launched(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -11,22 +10,13 @@ import pytest
 import kbuild as kb
 import kbuild.warp as wp
 from kbuild.loader import resolve
-from kbuild.warp import host
 from kbuild.warp.absent import NotInKbuild
-from tests.helpers.fake_cuda import FakeCuda, compile_library
-
-
-@pytest.fixture(scope="module")
-def library(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    return compile_library(tmp_path_factory.mktemp("fake"))
+from tests.helpers.fake_cuda import FakeCuda
 
 
 @pytest.fixture(autouse=True)
-def cuda(library: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeCuda]:
-    monkeypatch.setattr(host, "_scopes", [])
-    with FakeCuda(library, devices="9.0,9.0") as fake:
-        yield fake
-        assert fake.breaches == []
+def cuda(gpus: FakeCuda) -> FakeCuda:
+    return gpus
 
 
 def test_arrays() -> None:
@@ -121,11 +111,13 @@ def test_launches(monkeypatch: pytest.MonkeyPatch) -> None:
     wp.launch("kernel", 4, [1], max_blocks=-1)
     unbounded = ("kernel", 4, [1], (), None, None, None, 0)
     assert given == [("kernel", 4, [1], [2], "cuda:1", None, 64, 8), unbounded, unbounded]
-    for wrong in ({"adj_inputs": [1]}, {"record_cmd": True}, {"adjoint": True}):
-        with pytest.raises(NotInKbuild):
-            wp.launch("kernel", 4, [1], **wrong)
+    for wrong in ({"adj_inputs": [1]}, {"adjoint": True}, {"adj_outputs": [1]}):
+        with pytest.raises(NotInKbuild, match=r"wp\.launch\(adj\w+=…\) \(gradients\) is not in kbuild"):
+            wp.launch("kernel", 4, [1], **wrong)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match=r"wp\.launch has no argument 'dims'"):
         wp.launch("kernel", 4, [1], dims=3)
+    with pytest.raises(NotInKbuild, match=r"wp\.launch_tiled\(kernel\) \(tiles\) is not in kbuild"):
+        wp.launch_tiled("kernel", 4, [1], block_dim=64)
     assert len(given) == 3
 
 

@@ -65,12 +65,14 @@ class Memory:
                 context.wait_for_stream(self.device, self.handle, handle)
             self.users[handle] = stream
 
-    def __del__(self) -> None:
-        # At the interpreter's exit the driver may be gone already, in a forked child it never was: the memory goes with
-        # the process. An error here has nobody to go to; one that comes before the memory was given back, though, is
-        # worth a second try.
+    def __del__(self, is_over: Any = sys.is_finalizing) -> None:
+        # At the interpreter's exit the driver and our own modules may be gone already, in a forked child the driver
+        # never was: the memory goes with the process. An error here has nobody to go to; one that comes before the
+        # memory was given back, though, is worth a second try.
+        if is_over():
+            return
         books.strike(id(self))
-        if not hasattr(self, "users") or sys.is_finalizing() or not driver.is_usable():
+        if not hasattr(self, "users") or not driver.is_usable():
             return
         for _ in range(2):
             try:
@@ -202,8 +204,9 @@ class HostMemory(Memory):
     def used_on(self, handle: int, stream: Any) -> None:
         """Whoever copies from here on a stream has read it when the call returns."""
 
-    def __del__(self) -> None:
-        books.strike(id(self))
+    def __del__(self, is_over: Any = sys.is_finalizing) -> None:
+        if not is_over():
+            books.strike(id(self))
 
 
 sweepers: list[Callable[[], None]] = []  # called before memory is allocated: they let go what nobody has any more

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ("set_pool_limit", "trim_memory")
 
 _POOLS_SUPPORTED = 115  # CUdevice_attribute
-_THRESHOLD, _RESERVED, _USED = 4, 5, 7  # CUmemPool_attribute
+_THRESHOLD, _RESERVED, _USED, _USED_HIGH = 4, 5, 7, 8  # CUmemPool_attribute
 _UNLIMITED = 2**64 - 1
 
 
@@ -87,6 +87,16 @@ class Pool:
     def used(self) -> int:
         """Bytes of these that arrays hold."""
         return self._get(_USED)
+
+    @property
+    def used_high(self) -> int:
+        """The most bytes that arrays have held of it at a time."""
+        return self._get(_USED_HIGH)
+
+    @property
+    def limit(self) -> int:
+        """What the pool keeps at most when the GPU is waited for."""
+        return self._get(_THRESHOLD)
 
     def set_limit(self, size: int) -> None:
         """What the pool keeps at most when the GPU is waited for."""

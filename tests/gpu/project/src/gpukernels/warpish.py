@@ -72,3 +72,9 @@ def fives(a: wp.array(dtype=vec5), out: wp.array(dtype=float)):
     if a[i] == vec5():
         total = -1.0
     out[i] = total
+
+
+@wp.kernel
+def countdown(left: wp.array(dtype=int), out: wp.array(dtype=int)):
+    left[0] = left[0] - 1
+    out[0] = out[0] + 1

@@ -1,0 +1,165 @@
+"""`wp.launch`, and launches that are recorded to be made again."""
+
+from __future__ import annotations
+
+from kbuild.loader import bound, context, current, recording, resolve
+from kbuild.loader.errors import LaunchError
+
+from .absent import refusal
+from .devices import default, get_device
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+_SUGGESTED = 256
+
+
+def launch(
+    kernel: Any,
+    dim: Any,
+    inputs: Any = (),
+    outputs: Any = (),
+    adj_inputs: Any = (),
+    adj_outputs: Any = (),
+    device: Any = None,
+    stream: Any = None,
+    adjoint: bool = False,
+    record_tape: bool = True,
+    record_cmd: bool = False,
+    max_blocks: int = 0,
+    block_dim: int | None = None,
+    **options: Any,
+) -> Any:
+    """Launches a kernel over `dim` threads; with `record_cmd` the result is a `wp.Launch`, and nothing runs.
+
+    The device is that of the arrays where none is named. `record_tape` means nothing here; no `max_blocks` is one below
+    1, too.
+    """
+    _without_adjoints("launch", adjoint, adj_inputs, adj_outputs, options)
+    if device is None and stream is not None:
+        device = getattr(stream, "device", None)
+    if device is None and not _names_device(inputs) and not _names_device(outputs):
+        device = default(None)
+    most = max(0, max_blocks or 0)
+    if record_cmd:
+        made = bound.bind(kernel, dim, inputs, outputs, device, stream, block_dim, max_blocks=most)
+        return Launch(made, stream)
+    resolve.launch(kernel, dim, inputs, outputs, device, stream, block_dim, max_blocks=most)
+    return None
+
+
+def _names_device(arguments: Any) -> bool:
+    return any(hasattr(one, "_kb_array_") for one in arguments)
+
+
+def _without_adjoints(what: str, adjoint: Any, adj_inputs: Any, adj_outputs: Any, options: dict[str, Any]) -> None:
+    if adjoint or adj_inputs or adj_outputs:
+        raise refusal("%s(%s=…)" % (what, "adjoint" if adjoint else "adj_inputs"), "gradients")
+    if options:
+        raise TypeError("wp.%s has no argument %r" % (what, min(options)))
+
+
+def launch_tiled(kernel: Any, dim: Any, inputs: Any = (), *arguments: Any, **options: Any) -> None:
+    """Launches of kernels with tiles: refused. While a program is recorded they are noted, and passed over."""
+    refused = refusal("launch_tiled(%s)" % getattr(kernel, "name", kernel), "tiles")
+    if not recording.note_refused(str(refused)):
+        raise refused
+
+
+def get_suggested_block_size(kernel: Any, device: Any = None) -> tuple[int, int]:
+    """(threads of a block, least number of blocks) that fill a GPU with this kernel: the largest block that does.
+
+    (1, 1) for "cpu". Loads the kernel. Raises LaunchError for a generic kernel, of which an overload is wanted.
+    """
+    from kbuild.loader import occupancy, readiness  # few programs ask
+
+    place = get_device(device)
+    if place.kind != "cuda":
+        return 1, 1
+    if recording.is_on():
+        return _SUGGESTED, max(1, place.sm_count)  # its code is not there to be asked
+    compiled = readiness.one_kernel(kernel)
+    registers, shared, _ = readiness.properties(compiled, place)
+    if place.number not in occupancy.LIMITS:
+        raise LaunchError("%s: kbuild does not know yet how many blocks %s holds" % (compiled.name, place.target))
+    threads, blocks = occupancy.largest_block(place.number, registers, shared)
+    return threads, blocks * place.sm_count
+
+
+def get_cuda_kernel_properties(kernel: Any, device: Any = None, block_dim: int | None = None) -> dict[str, int]:
+    """`register_count` of a thread and `local_memory_size` of a thread, in bytes. Loads the kernel.
+
+    `block_dim` changes nothing: kbuild's code is the same for all blocks. Raises LaunchError for a generic kernel.
+    """
+    from kbuild.loader import readiness
+
+    registers, _, local = readiness.properties(readiness.one_kernel(kernel), context.gpu(get_device(device)))
+    return {"register_count": registers, "local_memory_size": local}
+
+
+class Launch:
+    """A launch that is made as often as `launch()` is called; its arguments can be changed. See `kb.bind`.
+
+    On the stream that it was recorded for, or the one given, or the one that is meant at that moment.
+    """
+
+    def __init__(self, made: bound.BoundLaunch, stream: Any = None) -> None:
+        self.bound, self._recorded = made, stream
+        self._stream: Any = made.stream
+
+    @property
+    def kernel(self) -> Any:
+        """The kernel as its package's bundle holds it."""
+        return self.bound.kernel
+
+    @property
+    def device(self) -> Any:
+        """Where it runs."""
+        return self.bound.device
+
+    @property
+    def params(self) -> tuple[Any, ...]:
+        """The arguments."""
+        return self.bound.args
+
+    def set_dim(self, dim: Any) -> None:
+        """Changes the number of threads."""
+        self.bound.set_dim(dim)
+
+    def set_param_at_index(self, index: int, value: Any, adjoint: bool = False) -> None:
+        """Changes an argument by its position."""
+        _without_adjoints("Launch.set_param_at_index", adjoint, None, None, {})
+        self.bound.set(index, value)
+
+    def set_param_by_name(self, name: str, value: Any, adjoint: bool = False) -> None:
+        """Changes an argument by the parameter's name."""
+        _without_adjoints("Launch.set_param_by_name", adjoint, None, None, {})
+        self.bound.set(name, value)
+
+    def set_params(self, values: Any) -> None:
+        """Changes the arguments from the first on."""
+        names = [name for name, _ in self.bound.kernel.parameters]
+        self.bound.set(**dict(zip(names, values)))
+
+    def set_param_at_index_from_ctype(self, index: int, value: Any, adjoint: bool = False) -> None:
+        """Changes an argument by its position; the value is a number, also one of ctypes."""
+        self.set_param_at_index(index, getattr(value, "value", value), adjoint)
+
+    def set_param_by_name_from_ctype(self, name: str, value: Any, adjoint: bool = False) -> None:
+        """Changes an argument by the parameter's name; the value is a number, also one of ctypes."""
+        self.set_param_by_name(name, getattr(value, "value", value), adjoint)
+
+    def set_params_from_ctypes(self, values: Any) -> None:
+        """Changes the arguments from the first on; the values are numbers, also those of ctypes."""
+        self.set_params([getattr(value, "value", value) for value in values])
+
+    def launch(self, stream: Any = None) -> None:
+        """Launches."""
+        wanted = self._recorded if stream is None else stream
+        if wanted is None and context.scopes:
+            wanted = current.stream(self.bound.device.ordinal)
+        if wanted is not self._stream:
+            self.bound.set_stream(wanted)
+            self._stream = wanted
+        self.bound.launch()
