@@ -17,6 +17,7 @@ from support.results import ROOT
 
 PLAIN = ROOT / "tests" / "gpu" / "plain.c"
 LAUNCH = ROOT / "benchmarks" / "programs" / "launch.c"
+STEP = ROOT / "benchmarks" / "programs" / "step.c"
 
 
 def packages() -> str | None:
@@ -58,3 +59,11 @@ def compiled(source: Path, folder: Path, *options: str) -> Path:
     if kit is None:
         sys.exit(f"{source.name} needs a C compiler (cc or gcc), or KBUILD_KIT with it compiled")
     return Path(kit) / "c" / target.name
+
+
+def handwritten(unit: str) -> Path:
+    """The cubin of hand-written kernels, which `prepare.py` has compiled for sm_90."""
+    kit = os.environ.get("KBUILD_KIT")
+    if kit is None:
+        sys.exit("set KBUILD_KIT to the folder that benchmarks/prepare.py has made, as benchmarks/on_gpu.sh does")
+    return Path(kit) / "cubins" / f"{unit}.cubin"
