@@ -127,9 +127,8 @@ class Own:
         return ctypes.addressof(array)
 
     def plain_c(self, function: int, parameters: int, stream: int | None) -> Burst:
-        """Bursts in C (programs/launch.c)."""
-        burst = self.plain
-        return lambda launches: int(burst(function, parameters, COUNT, launches, stream))
+        """Bursts in C (programs/launch.c); what they use lives as long as this object, which they keep."""
+        return lambda launches: int(self.plain(function, parameters, COUNT, launches, stream))
 
     def bound_in_c(self, step: Any) -> Burst:
         """The very kernel and parameters of a bound launch, launched by C: what kbuild's kernels cost the driver."""

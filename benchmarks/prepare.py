@@ -4,8 +4,8 @@
     c/        the C programs, for a machine without a C compiler
     cubins/   hand-written kernels for sm_90
 
-Wants Python 3.10 with `venv` and what kbuild[build] installs, a network for pip, and a C compiler; no GPU. Then copy the checkout with that folder to
-the machine, and run benchmarks/on_gpu.sh there.
+Wants Python 3.10 with `venv` and what kbuild[build] installs, a network for pip, and a C compiler; no GPU. Then copy
+the checkout with that folder to the machine, and run benchmarks/on_gpu.sh there.
 """
 
 from __future__ import annotations

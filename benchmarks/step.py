@@ -158,8 +158,9 @@ class Steps:
         copy, size = self.cuda.library["cuMemcpyDtoDAsync_v2"], ctypes.c_size_t(source.nbytes)
         to, from_ = ctypes.c_uint64(target.ptr), ctypes.c_uint64(source.ptr)
 
+        self.keep += [source, target]
+
         def work(steps: int) -> None:
-            assert source is not None and target is not None  # their memory is in use
             for _ in range(steps):
                 status = copy(to, from_, size, None)
                 if status:
