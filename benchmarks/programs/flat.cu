@@ -34,3 +34,15 @@ extern "C" __global__ void args16(float *pos, const float *vel, const float *for
         pos[3 * i + k] += sum * dt + (k == 1 ? index : more);
     }
 }
+
+extern "C" __global__ void integrate(float *pos, float *vel, int count, float gx, float gy, float gz, float dt)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= count) return;
+    float gravity[3] = {gx, gy, gz};
+    for (int k = 0; k < 3; ++k) {
+        float v = fmaf(gravity[k], dt, vel[3 * i + k]);
+        vel[3 * i + k] = v;
+        pos[3 * i + k] = fmaf(v, dt, pos[3 * i + k]);
+    }
+}
