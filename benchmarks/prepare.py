@@ -17,7 +17,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from support.machine import LAUNCH, PLAIN, STEP
+from support.machine import LAUNCH, MEMORY, PLAIN, STEP
 from support.results import BENCHMARKS, ROOT, progress
 
 sys.path.insert(0, str(ROOT))
@@ -73,7 +73,7 @@ def compile_programs(folder: Path) -> None:
     """For a GPU machine without a C compiler."""
     folder.mkdir()
     subprocess.run(["cc", "-O2", "-o", folder / "plain", PLAIN, "-ldl"], check=True)
-    for source in (LAUNCH, STEP):
+    for source in (LAUNCH, STEP, MEMORY):
         library = folder / f"{source.stem}.so"
         subprocess.run(["cc", "-O2", "-shared", "-fPIC", "-o", library, source, "-ldl"], check=True)
 

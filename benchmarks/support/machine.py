@@ -18,6 +18,7 @@ from support.results import ROOT
 PLAIN = ROOT / "tests" / "gpu" / "plain.c"
 LAUNCH = ROOT / "benchmarks" / "programs" / "launch.c"
 STEP = ROOT / "benchmarks" / "programs" / "step.c"
+MEMORY = ROOT / "benchmarks" / "programs" / "memory.c"
 
 
 def packages() -> str | None:
