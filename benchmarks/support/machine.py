@@ -28,7 +28,7 @@ def packages() -> str | None:
     import kbuild as kb
 
     if not kb.get_devices():
-        print("no GPU here: nothing to measure")
+        print(f"{Path(sys.argv[0]).name} needs a GPU with NVIDIA's driver, and there is none here: nothing is measured")
         return None
     if site is None:
         sys.exit("set KBUILD_SITE to a folder with kbuild, robosim and benchkernels, as benchmarks/on_gpu.sh does")
