@@ -279,6 +279,7 @@ SECTIONS = {
     "launch": launch,
     "step": step,
     "memory": memory,
+    "primitives": primitives,
     "codesize": codesize,
     "build": build,
     "aot": aot,

@@ -50,7 +50,7 @@ pos, vel = upload(data), upload(data)
 check(cuda.cuModuleLoadData(byref(module), cubin))
 check(cuda.cuModuleGetFunction(byref(function), module, sys.argv[2].encode()))
 values = [
-    c_uint(count),
+    (c_uint * 2)(count, 0),  # end, origin
     Array(pos.value, count, 12),
     Array(vel.value, count, 12),
     Vector(0.0, -9.81, 0.0),

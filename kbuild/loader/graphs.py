@@ -33,6 +33,7 @@ __all__ = ("Graph", "capture")
 _SHOWN = 4  # names of a graph's kernels
 THREAD_LOCAL = 1  # CUstreamCaptureMode
 ACTIVE = 1  # CUstreamCaptureStatus
+SET = 1  # CUstreamUpdateCaptureDependencies_flags
 _VERBOSE = 1  # CUgraphDebugDot_flags
 
 
@@ -102,7 +103,10 @@ class Graph:
         On a stream that is itself being captured the graph becomes a part of the other one.
         """
         handle = current.handle(self.device) if stream is None else context.stream_handle(stream)
-        if handle not in self._noted or uses.captures:
+        if handle > LEGACY and context.is_capturing(handle):
+            self._into(handle)
+            return
+        if handle not in self._noted:
             self._note(handle, stream)
         cuda = driver.get()
         # The default stream is that of the current context; the handle of another one says which context it is of.
@@ -117,6 +121,19 @@ class Graph:
             checks.wait(self.title, self.device, handle, "as captured", [])
 
     __call__ = launch
+
+    def _into(self, handle: int) -> None:
+        """Makes the graph a node of the one that is being captured on a stream, which keeps it."""
+        # Not by launching it there: inside the body of a loop the driver (580) crashes on that.
+        self._ready()
+        state, node = State(self.device, handle), c_uint64()
+        uses.keep(handle, (self,))
+        nodes = (c_uint64 * max(state.count, 1))(*state.nodes)
+        call, about = driver.get().call, repr(self)
+        with self.device.current():
+            before = (c_void_p(addressof(nodes)), state.count)
+            call("cuGraphAddChildGraphNode", node, state.graph, *before, self._graph, about=about)
+            call("cuStreamUpdateCaptureDependencies", handle, c_void_p(addressof(node)), 1, SET, about=about)
 
     def upload(self, stream: Any = None) -> None:
         """Brings to the GPU what the first launch would bring there."""
@@ -169,12 +186,8 @@ class Graph:
         return self._exec
 
     def _note(self, handle: int, stream: Any) -> None:
-        """The memory is about to be used on a stream; other graphs that are being captured there keep this one."""
+        """The memory is about to be used on a stream."""
         self._ready()
-        if uses.captures:
-            uses.keep(handle, (self,))
-        if handle in self._noted or State(self.device, handle).status:
-            return
         owners = list(self._kept.values())
         for _, _, more in list(self._calls.values()):
             owners += more

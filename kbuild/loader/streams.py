@@ -35,7 +35,7 @@ class Stream:
     stream does not wait for the default stream, nor that for it. `handle` and `owner` make one over somebody else's.
     """
 
-    __slots__ = ("__weakref__", "_handle", "_is_own", "device", "owner")
+    __slots__ = ("__weakref__", "_handle", "_is_own", "_kind", "device", "owner")
 
     device: Any
 
@@ -46,7 +46,11 @@ class Stream:
         if handle is not None:
             self._handle.value = handle
         elif self.device.kind == "cuda":
-            self._is_own = True
+            self._is_own, self._kind = True, (self.device.ordinal, priority)
+            spare = _spare.get(self._kind)
+            if spare:
+                self._handle.value = spare.pop()
+                return
             with self.device.current(), context.Relaxed():
                 call = driver.get().call
                 call("cuStreamCreateWithPriority", self._handle, _NON_BLOCKING, priority, about=str(self.device))
@@ -124,7 +128,29 @@ class Stream:
             driver.get().call(name, self.handle, *args, about="stream 0x%x of %s" % (self.handle, self.device))
 
     def __del__(self) -> None:
+        if hasattr(self, "_kind") and self.handle in _lent:
+            handle, self._handle.value = self.handle, 0
+            _spare.setdefault(self._kind, []).append(handle)
         _destroy(self, "cuStreamDestroy_v2")  # the driver finishes what is on it first
+
+
+# PyTorch's allocator keeps the handles of streams that its memory was used on, and uses them when that goes: such a
+# stream is never destroyed, and the next one that is asked for is it. (PyTorch never destroys its own either.)
+_lent: set[int] = set()
+_spare: dict[tuple[int, int], list[int]] = {}  # by GPU and priority
+
+
+def lend(handle: int) -> None:
+    """Another library keeps a stream's handle for good."""
+    _lent.add(handle)
+
+
+def _forget_lent() -> None:
+    _lent.clear()
+    _spare.clear()
+
+
+driver.on_fork(_forget_lent)
 
 
 def stream_priorities(device: Any = None) -> tuple[int, int]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from kbuild.loader import abi, context, driver, format, recent, schema, types, uses
+from kbuild.loader import abi, context, driver, format, recent, schema, streams, types, uses
 from kbuild.loader.bundle import Bundle, from_bytes
 from kbuild.loader.memory import allocation, pools
 
@@ -87,6 +87,7 @@ class FakeCuda:
         """What the loader remembers of a driver."""
         for kept in (recent._logs, uses.captures, pools._pools, allocation._waiting):  # may hold streams: these first
             kept.clear()  # type: ignore[attr-defined]
+        streams._forget_lent()
         driver._driver, context._devices = None, None
 
     def set_current(self, context: int) -> None:
@@ -158,7 +159,10 @@ class FakeCuda:
         for device in context._devices or []:
             if allocation.waiting(device):
                 allocation.reclaim(device, wait=True)  # what is only waiting for a stream is not lost
-        return {kind: number for kind, number in self.live.items() if kind != "pools" and kind not in self.may_keep}
+        live = self.live
+        if "streams" in live:
+            live["streams"] -= sum(map(len, streams._spare.values()))  # those that PyTorch has seen are kept for good
+        return {kind: n for kind, n in live.items() if n and kind != "pools" and kind not in self.may_keep}
 
     @property
     def breaches(self) -> list[str]:
