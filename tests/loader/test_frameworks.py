@@ -10,10 +10,10 @@ from typing import Any, ClassVar
 import pytest
 
 from kbuild.loader import array as arrays
-from kbuild.loader import bound, context, current, driver, graphs, streams
+from kbuild.loader import bound, context, current, driver, graphs, recent, streams
 from kbuild.loader.errors import LaunchError
 from kbuild.loader.foreign import asarray
-from kbuild.loader.memory import pools
+from kbuild.loader.memory import allocation, pools
 from kbuild.loader.values import float32, int16, mat22, vec3
 from tests.helpers import fake_torch
 from tests.helpers.fake_cuda import FakeCuda, make_bundle
@@ -373,3 +373,23 @@ def test_generic_kernels_know_the_type(cuda: FakeCuda, torch: FakeTorch) -> None
     assert str(dispatch.type_of(tensor)) == "array2[float32]"
     assert dispatch._key_of(tensor) == ("<f4", 2, (3,))
     assert tensor.asked == []
+
+
+def test_a_stream_that_pytorch_has_seen_is_kept_for_the_next(cuda: FakeCuda, torch: FakeTorch) -> None:
+    """PyTorch's allocator keeps handles, and uses them when its memory goes, which may be later than the stream."""
+    kernel = make_bundle([("a", "array1[float32]")])["p.kernels:k"]
+    block, mine = arrays.zeros(4), streams.Stream()
+    torch.current[0] = cuda.make_stream()
+    for _ in range(3):
+        kernel.launch(1, (torch.over(block),), stream=mine)
+    handle = mine.handle
+    del mine
+    for kept in recent._logs.values():
+        kept.clear()
+    block.free()
+    allocation.reclaim(context.gpu(), wait=True)
+    assert "cuStreamDestroy_v2" not in cuda.calls
+    assert streams.Stream(priority=-1).handle != handle
+    again = streams.Stream()
+    assert again.handle == handle
+    assert streams.Stream().handle != handle
