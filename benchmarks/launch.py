@@ -134,7 +134,7 @@ class Own:
         """The very kernel and parameters of a bound launch, launched by C: what kbuild's kernels cost the driver."""
         self.keep.append(step)
         _, _, _, _, pointers = step._slots[0]
-        loaded = step.kernel.bundle.function(step.kernel.index, step.device)
+        loaded = step._loaded.function
         return self.plain_c(int(loaded), ctypes.addressof(pointers), None)
 
     def by_hand(self) -> Burst:
