@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 
 from kbuild.loader import abi, context, copying, interface
-from kbuild.loader.array import array, empty
+from kbuild.loader.array import array, empty, wrap
 from kbuild.loader.foreign import asarray
 from kbuild.loader.values import class_of, describe
 
@@ -91,8 +91,8 @@ def plain(given: array, scalar: abi.Scalar, *axes: tuple[int, int], offset: int 
     """The numbers of an array under other axes, (extent, stride in bytes) each, from `offset` bytes on."""
     shape = tuple([n for n, _ in axes])
     strides = tuple([stride if n > 1 else 0 for n, stride in axes])  # of one element no stride is too large
-    ptr = given.ptr + offset
-    return array(ptr=ptr, shape=shape, strides=strides, dtype=class_of(scalar), device=given.device, owner=given)  # type: ignore[no-any-return]
+    view = interface.View(given._alive().ptr + offset, shape, strides, scalar)
+    return wrap(view, class_of(scalar), given.device, given._owner)
 
 
 def components(element: abi.Type) -> int:
