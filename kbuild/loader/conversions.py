@@ -9,7 +9,7 @@ from __future__ import annotations
 from . import abi, context, current, dlpack, foreign, frameworks, interface, uses
 from .array import array
 from .layout import abi_type
-from .streams import Stream, lend, stream_of
+from .streams import Stream, stream_of
 from .values import class_of, describe
 
 TYPE_CHECKING = False
@@ -83,7 +83,6 @@ def stream_to_torch(stream_or_device: Any = None) -> Any:
     context.gpu(mine.device)
     if mine.handle in (0, 1):
         return torch.cuda.default_stream(mine.device.ordinal)
-    lend(mine.handle)
     made = torch.cuda.ExternalStream(mine.handle, device=mine.device.ordinal)
     made._kb_stream_ = mine  # PyTorch keeps the handle alone
     return made

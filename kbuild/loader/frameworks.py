@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 
-from . import abi, context, interface, streams
+from . import abi, context, interface
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -106,7 +106,6 @@ def record(tensors: Any, ordinal: int, handle: int) -> None:
         if handle in (0, 1):
             stream = torch.cuda.default_stream(ordinal)
         else:
-            streams.lend(handle)
             stream = torch.cuda.ExternalStream(handle, device=ordinal)
         for tensor in tensors:
             tensor.record_stream(stream)

@@ -47,13 +47,11 @@ class Stream:
             self._handle.value = handle
         elif self.device.kind == "cuda":
             self._is_own, self._kind = True, (self.device.ordinal, priority)
-            spare = _spare.get(self._kind)
-            if spare:
-                self._handle.value = spare.pop()
-                return
             with self.device.current(), context.Relaxed():
-                call = driver.get().call
-                call("cuStreamCreateWithPriority", self._handle, _NON_BLOCKING, priority, about=str(self.device))
+                self._handle.value = _reused(self._kind)
+                if not self._handle.value:
+                    call = driver.get().call
+                    call("cuStreamCreateWithPriority", self._handle, _NON_BLOCKING, priority, about=str(self.device))
 
     @property
     def handle(self) -> int:
@@ -128,29 +126,31 @@ class Stream:
             driver.get().call(name, self.handle, *args, about="stream 0x%x of %s" % (self.handle, self.device))
 
     def __del__(self) -> None:
-        if hasattr(self, "_kind") and self.handle in _lent:
+        if hasattr(self, "_kind") and self.handle and not sys.is_finalizing():
             handle, self._handle.value = self.handle, 0
             _spare.setdefault(self._kind, []).append(handle)
-        _destroy(self, "cuStreamDestroy_v2")  # the driver finishes what is on it first
 
 
-# PyTorch's allocator keeps the handles of streams that its memory was used on, and uses them when that goes: such a
-# stream is never destroyed, and the next one that is asked for is it. (PyTorch never destroys its own either.)
-_lent: set[int] = set()
+# A stream is never destroyed: the next one that is asked for is it. Other libraries keep handles (PyTorch's allocator
+# uses those of streams that its memory was used on when that goes, and never destroys its own), programs pass them on
+# as numbers, and a driver that is handed a dead one does not refuse: it crashes.
 _spare: dict[tuple[int, int], list[int]] = {}  # by GPU and priority
 
 
-def lend(handle: int) -> None:
-    """Another library keeps a stream's handle for good."""
-    _lent.add(handle)
+def _reused(kind: tuple[int, int]) -> int:
+    """The handle of a stream that nobody has any more; 0 where there is none."""
+    spare = _spare.get(kind)
+    while spare:
+        try:
+            handle = spare.pop()
+        except IndexError:  # another thread has got it
+            break
+        if not context.is_capturing(handle):  # else its capture was never ended
+            return handle
+    return 0
 
 
-def _forget_lent() -> None:
-    _lent.clear()
-    _spare.clear()
-
-
-driver.on_fork(_forget_lent)
+driver.on_fork(_spare.clear)
 
 
 def stream_priorities(device: Any = None) -> tuple[int, int]:

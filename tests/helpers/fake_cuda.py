@@ -87,7 +87,7 @@ class FakeCuda:
         """What the loader remembers of a driver."""
         for kept in (recent._logs, uses.captures, pools._pools, allocation._waiting):  # may hold streams: these first
             kept.clear()  # type: ignore[attr-defined]
-        streams._forget_lent()
+        streams._spare.clear()
         driver._driver, context._devices = None, None
 
     def set_current(self, context: int) -> None:
@@ -151,6 +151,7 @@ class FakeCuda:
         """What the program has made and not given back, by kind; `allocations` are of all kinds of memory."""
         kinds = ("allocations", "host", "events", "streams", "graphs", "pools")
         found = {kind: int(getattr(self.library, "fake_live_" + kind)()) for kind in kinds}
+        found["streams"] -= sum(map(len, streams._spare.values()))  # kept for the next that asks
         return {kind: number for kind, number in found.items() if number}
 
     @property
@@ -159,10 +160,7 @@ class FakeCuda:
         for device in context._devices or []:
             if allocation.waiting(device):
                 allocation.reclaim(device, wait=True)  # what is only waiting for a stream is not lost
-        live = self.live
-        if "streams" in live:
-            live["streams"] -= sum(map(len, streams._spare.values()))  # those that PyTorch has seen are kept for good
-        return {kind: n for kind, n in live.items() if n and kind != "pools" and kind not in self.may_keep}
+        return {kind: number for kind, number in self.live.items() if kind != "pools" and kind not in self.may_keep}
 
     @property
     def breaches(self) -> list[str]:

@@ -328,8 +328,8 @@ def give_back(call: str, take: Callable[[], int], handle: int) -> None:
     """Frees memory in the way that it asks for; `take` gives the address at the last moment, 0 where it is gone."""
     if call == "cuMemFreeAsync":
         ptr = take()
-        if ptr:
-            driver.get().call(call, ptr, handle)
+        if ptr and driver.get().ask(call, ptr, handle):  # a stream that its owner has destroyed
+            driver.get().call("cuMemFree_v2", ptr)
         return
     with Relaxed():
         ptr = take()
@@ -395,6 +395,14 @@ def waiting(device: context.Device) -> int:
     return sum([one.size for one in list(_waiting.get(device.ordinal, ()))])
 
 
+def _is_captured(handle: int) -> bool:
+    """Whether a stream is being captured; not where its owner has destroyed it."""
+    try:
+        return is_capturing(handle)
+    except DriverError:
+        return False
+
+
 def reclaim(device: context.Device, wait: bool = False) -> None:
     """Gives back what was waiting for streams that are through by now; `wait`: for all of them."""
     if wait:
@@ -406,7 +414,7 @@ def reclaim(device: context.Device, wait: bool = False) -> None:
     try:
         with device.current(), Relaxed():  # asking for an event is not allowed in a capture
             for one in list(queue):
-                is_free = one.is_done(wait) and not (one.handle and is_capturing(one.handle))
+                is_free = one.is_done(wait) and not (one.handle and _is_captured(one.handle))
                 if is_free and one in queue:  # a finalizer may have been here meanwhile
                     queue.remove(one)
                     one.finish()
