@@ -151,6 +151,7 @@ class Copies:
     def __init__(self, folder: Path) -> None:
         import kbuild as kb
 
+        peers.need("benchkernels.launching")  # whose package's bundle has what copies with gaps
         self.folder, self.kb, numpy = folder, kb, peers.need("numpy")
         self.host = numpy.arange(SIDE * SIDE, dtype=numpy.float32).reshape(SIDE, SIDE)
         self.source, self.small = kb.array(self.host), kb.array(self.host[:TRANSPOSED_SIDE, :TRANSPOSED_SIDE].copy())
