@@ -107,12 +107,12 @@ def triton(cubins, count):
 def warp(cubins, count):
     import warp as wp
 
-    wp.config.quiet = True
-    from warp_kernels import integrate
+    with contextlib.redirect_stdout(sys.stderr):  # it greets
+        from warp_kernels import integrate
 
-    host = data(count)
-    pos, vel = (wp.array(host, dtype=wp.vec3, device="cuda:0") for _ in range(2))
-    wp.launch(integrate, dim=count, inputs=[pos, vel, wp.vec3(*GRAVITY), DT], device="cuda:0")
+        host = data(count)
+        pos, vel = (wp.array(host, dtype=wp.vec3, device="cuda:0") for _ in range(2))
+        wp.launch(integrate, dim=count, inputs=[pos, vel, wp.vec3(*GRAVITY), DT], device="cuda:0")
     return tuple(pos.numpy()[0].tolist())
 
 

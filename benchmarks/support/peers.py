@@ -139,7 +139,7 @@ def cupy(cases: Cases, _: Path) -> Ways:
     arrays = {array.ptr: cupy.asarray(array) for array in cases.arrays.values()}
 
     def argument(value: Any, kind: Any) -> Any:
-        if value in arrays:
+        if isinstance(value, int) and value in arrays:
             return arrays[value]
         if kind is None:  # without dimensions, passed as it lies in memory
             return numpy.frombuffer(bytes(value), numpy.dtype(f"V{len(bytes(value))}")).reshape(())
