@@ -8,6 +8,7 @@ import time
 
 START = time.perf_counter()
 
+import contextlib  # noqa: E402
 import sys  # noqa: E402
 
 GRAVITY, DT = (0.0, -9.81, 0.0), 0.5
