@@ -103,7 +103,7 @@ class Graph:
         On a stream that is itself being captured the graph becomes a part of the other one.
         """
         handle = current.handle(self.device) if stream is None else context.stream_handle(stream)
-        if handle > LEGACY and context.is_capturing(handle):
+        if handle > LEGACY and self._is_captured(handle):
             self._into(handle)
             return
         if handle not in self._noted:
@@ -121,6 +121,14 @@ class Graph:
             checks.wait(self.title, self.device, handle, "as captured", [])
 
     __call__ = launch
+
+    def _is_captured(self, handle: int) -> bool:
+        """Whether a stream is being captured; asked in whatever context is current, which mostly will do."""
+        status = c_int()
+        if driver.get().ask("cuStreamIsCapturing", handle, status):
+            with self.device.current():
+                return context.is_capturing(handle)
+        return status.value != 0
 
     def _into(self, handle: int) -> None:
         """Makes the graph a node of the one that is being captured on a stream, which keeps it."""

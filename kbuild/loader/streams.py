@@ -145,8 +145,12 @@ def _reused(kind: tuple[int, int]) -> int:
             handle = spare.pop()
         except IndexError:  # another thread has got it
             break
-        if not context.is_capturing(handle):  # else its capture was never ended
-            return handle
+        try:
+            if not context.is_capturing(handle):  # else its capture was never ended
+                return handle
+        except BaseException:
+            spare.append(handle)
+            raise
     return 0
 
 

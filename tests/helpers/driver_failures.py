@@ -142,6 +142,8 @@ class Run:
         if self.warm and self.name.startswith("capture") and work in (*asked, "cuLaunchKernelEx"):
             # Of a quick launch, which the thorough one repeats.
             return call != "cuLaunchKernelEx" or before[-2:] != ["cuCtxGetCurrent", "cuCtxSetCurrent"]
+        if call == "cuStreamIsCapturing" and self.name == "launch of a graph on a stream":
+            return True  # asked again in the GPU's own context
         if call in ("cuMemAllocFromPoolAsync", "cuMemAlloc_v2") and code == 2:
             return True  # tried again, when what waits and what the pool keeps has gone back
         if work in ("cuMemFree_v2", "cuMemFreeAsync", "cuStreamDestroy_v2", "cuGraphExecDestroy", "cuGraphDestroy"):

@@ -82,11 +82,15 @@ class FakeCuda:
         self.library.fake_reset()
         self.set_current(0)
 
-    @staticmethod
-    def _forget_here() -> None:
+    def _forget_here(self) -> None:
         """What the loader remembers of a driver."""
         for kept in (recent._logs, uses.captures, pools._pools, allocation._waiting):  # may hold streams: these first
             kept.clear()  # type: ignore[attr-defined]
+        if streams._spare:
+            self.set_current(0x1000)  # the first GPU's
+            for spare in streams._spare.values():
+                for handle in spare:
+                    self.library.cuStreamDestroy_v2(ctypes.c_uint64(handle))
         streams._spare.clear()
         driver._driver, context._devices = None, None
 
