@@ -1,7 +1,7 @@
-"""CPU time of a launch with an array, a vector and two scalars, all checks on, beside plain C's cuLaunchKernel.
+"""CPU time of a launch with 1, 4 and 16 arguments, all checks on, beside plain C's cuLaunchKernel and other packages.
 
 All ways take turns in one process. A burst is short enough that the driver's queue never fills, and the GPU is idle
-before each; what is timed is the launching thread.
+before each; what is timed is the launching thread. Before, each way shows that one launch does what it must.
 """
 
 from __future__ import annotations
@@ -12,140 +12,193 @@ import struct
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+import traceback
 from pathlib import Path
 from typing import Any
 
-from support import machine
+from support import machine, peers
+from support.cases import BLOCK, BLOCKS, COUNT, GRAVITY, Burst, Case, Cases, by_hand, pointed
 from support.results import progress, record, summary
 
-COUNT = 1000  # particles, and threads
 BURST = 200
-GOALS = {"ratio_to_c": 1.7}
+GOALS = {"kb.launch": 1.7, "kb.bind": 1.4}
+NOTHING = "Python's call of nothing"
 
-Burst = Callable[[int], int]  # launches → nanoseconds
+Table = dict[str, dict[str, Burst]]  # by case, then by title
 
 
 def main() -> None:
     """Measures, prints, records."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=300, help="bursts of each way (default 300)")
+    parser.add_argument("--rounds", type=int, default=150, help="bursts of each way (default 150)")
     rounds = parser.parse_args().rounds
     if machine.packages() is None:
         return
-    import kbuild as kb
-
+    peers.add_path()
     with tempfile.TemporaryDirectory() as name:
-        ways = make_ways(Path(name))
-        samples: dict[str, list[float]] = {title: [] for title in ways}
-        for number in range(-5, rounds):
-            if number % 50 == 0:
-                progress(f"round {number} of {rounds}")
-            for title, burst in ways.items():
-                nanoseconds = burst(BURST)
-                kb.synchronize()
-                if nanoseconds < 0:
-                    sys.exit(f"{title}: the driver says {-nanoseconds}")
-                if number >= 0:
-                    samples[title].append(nanoseconds / BURST)
-    results = {title: summary(values) for title, values in samples.items()}
-    show(results)
-    ratios = {title: value["median"] / results["C"]["median"] for title, value in results.items()}
-    record("launch", {"nanoseconds": results, "ratios_to_c": ratios, "burst": BURST, "goals": GOALS})
+        cases = Cases()
+        ways, without, failures = make_ways(cases, Path(name))
+        samples = take_turns(ways, rounds)
+    results = {case: evaluate(found) for case, found in samples.items()}
+    show(results, without)
+    record(
+        "launch",
+        {"cases": results, "without": without, "versions": peers.versions(), "burst": BURST, "goals": GOALS},
+    )
+    if failures:
+        sys.exit(f"failed: {', '.join(failures)}")
 
 
-def make_ways(folder: Path) -> dict[str, Burst]:
-    """Every way to launch `step`, on one array."""
-    from benchkernels.physics import step
-
+def make_ways(cases: Cases, folder: Path) -> tuple[Table, dict[str, str], list[str]]:
+    """Every way to launch every case, those that are not measured with the reason, and which of these have failed."""
     import kbuild as kb
-    from kbuild import loader
-    from kbuild.loader import context, driver
 
-    pos = kb.zeros(COUNT, dtype=kb.vec3)
-    gravity, dt = kb.vec3(0.0, -9.81, 0.0), 0.001
-    kernel = loader.open("benchkernels")["benchkernels.physics:step"]
-    cuda = driver.get()
-    with context.get_device().current():
-        handle = ctypes.c_uint64()
-        cuda.call("cuStreamCreate", ctypes.byref(handle), 0)
-        function = load_function(cuda, folder)
-    launch, stream = kb.launch, handle.value
-    return {
-        "C": plain_c(folder, function, pos.ptr),
-        "kb.launch": repeated(lambda: launch(step, dim=COUNT, inputs=[pos, gravity, dt, COUNT])),
-        "kb.launch, stream": repeated(lambda: launch(step, dim=COUNT, inputs=[pos, gravity, dt, COUNT], stream=stream)),
-        "kb.launch, tuple": repeated(lambda: launch(step, dim=COUNT, inputs=[pos, (0.0, -9.81, 0.0), dt, COUNT])),
-        "bundle kernel": repeated(lambda: kernel.launch(dim=COUNT, args=(pos, gravity, dt, COUNT))),
-        "bundle kernel, stream": repeated(
-            lambda: kernel.launch(dim=COUNT, args=(pos, gravity, dt, COUNT), stream=stream)
-        ),
-        "ctypes, packed by hand": by_hand(cuda.library["cuLaunchKernelEx"], function, pos.ptr),
-        "Python's call of nothing": repeated(lambda: None),
-    }
-
-
-def load_function(cuda: Any, folder: Path) -> int:
-    """The kernel's handle, for the ways that go round kbuild."""
-    cubin, entry = machine.machine_code("benchkernels", "benchkernels.physics:step", folder)
-    module = cuda.query("cuModuleLoadData", cubin.read_bytes())
-    return int(cuda.query("cuModuleGetFunction", module, entry.encode()))
+    stream = kb.Stream()
+    own = Own(folder, cases, stream)
+    ways: Table = {case.name: own.ways(case) for case in cases.all}
+    for case in cases.all:
+        for title, burst in ways[case.name].items():
+            if title != NOTHING:
+                cases.check(case, title, burst)
+    without, failures = {}, []
+    for title, peer in peers.PEERS.items():
+        progress(title)
+        try:
+            found = peer(cases, folder)
+            for case in cases.all:
+                cases.check(case, title, found[case.name])
+        except peers.Missing as error:
+            without[title] = str(error)
+        except Exception as error:  # the others are measured all the same, and the program fails in the end
+            traceback.print_exc()
+            without[title] = f"failed: {type(error).__name__}: {error}"
+            failures.append(title)
+        else:
+            for name, burst in found.items():
+                ways[name][title] = burst
+    return ways, without, failures
 
 
-def repeated(call: Callable[[], object]) -> Burst:
-    """Bursts of a Python call."""
+class Own:
+    """kbuild's ways, and plain C's."""
 
-    def burst(launches: int) -> int:
-        start = time.perf_counter_ns()
-        for _ in range(launches):
-            call()
-        return time.perf_counter_ns() - start
+    def __init__(self, folder: Path, cases: Cases, stream: Any) -> None:
+        from kbuild.loader import context, driver
 
-    return burst
+        self.cuda, self.stream, self.pointers = driver.get(), stream, cases.pointers()
+        self.device = context.get_device()
+        cubin = machine.handwritten("benchkernels.launching").read_bytes()
+        with self.device.current():
+            self.module = self.cuda.query("cuModuleLoadData", cubin)
+        library = ctypes.CDLL(str(machine.compiled(machine.LAUNCH, folder, "-shared", "-fPIC")))
+        self.plain = library.plain_burst
+        self.plain.restype = ctypes.c_longlong
+        self.plain.argtypes = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint, ctypes.c_int, ctypes.c_void_p)
+        self.keep: list[Any] = []
+
+    def ways(self, case: Case) -> dict[str, Burst]:
+        """All of one case."""
+        import kbuild as kb
+
+        launch, kernel, values, stream = kb.launch, case.kernel, list(case.values), self.stream
+        step = kb.bind(kernel, dim=COUNT, inputs=values)
+        ways: dict[str, Burst] = {
+            "C": self.plain_c(self.function(case.name), self.parameters(case.name), None),
+            "C, stream": self.plain_c(self.function(case.name), self.parameters(case.name), stream.handle),
+            "C, kbuild's kernel": self.bound_in_c(step),
+            "kb.launch": peers.repeated(lambda: launch(kernel, dim=COUNT, inputs=values)),
+            "kb.launch, stream": peers.repeated(lambda: launch(kernel, dim=COUNT, inputs=values, stream=stream)),
+            "kb.bind": peers.repeated(step),
+        }
+        if case.name == "args4":
+            ways["ctypes, packed by hand"] = self.by_hand()
+            ways[NOTHING] = peers.repeated(lambda: None)
+        return ways
+
+    def function(self, name: str) -> int:
+        """A hand-written kernel's handle."""
+        with self.device.current():
+            return int(self.cuda.query("cuModuleGetFunction", self.module, name.encode()))
+
+    def parameters(self, name: str) -> int:
+        """The address of pointers to its arguments."""
+        array, variables = pointed(by_hand(name, self.pointers))
+        self.keep += [array, variables]
+        return ctypes.addressof(array)
+
+    def plain_c(self, function: int, parameters: int, stream: int | None) -> Burst:
+        """Bursts in C (programs/launch.c); what they use lives as long as this object, which they keep."""
+        return lambda launches: int(self.plain(function, parameters, COUNT, launches, stream))
+
+    def bound_in_c(self, step: Any) -> Burst:
+        """The very kernel and parameters of a bound launch, launched by C: what kbuild's kernels cost the driver."""
+        self.keep.append(step)
+        _, _, _, _, pointers = step._slots[0]
+        loaded = step._loaded.function
+        return self.plain_c(int(loaded), ctypes.addressof(pointers), None)
+
+    def by_hand(self) -> Burst:
+        """The least that Python can do: one buffer, one `pack_into`, one call with ready-made arguments, no check."""
+        layout = struct.Struct("<7I4xQ24xQffffi4x")  # CUlaunchConfig, then the parameters
+        buffer = ctypes.create_string_buffer(layout.size)
+        base = ctypes.addressof(buffer) + 64
+        pointers = (ctypes.c_void_p * 4)(*[base + offset for offset in (0, 8, 20, 24)])
+        config, handle = ctypes.c_void_p(ctypes.addressof(buffer)), ctypes.c_void_p(self.function("args4"))
+        parameters = ctypes.cast(pointers, ctypes.c_void_p)  # keeps the pointers alive
+        head = (BLOCKS, 1, 1, BLOCK, 1, 1, 0, 0)
+        invoke, address = self.cuda.library["cuLaunchKernelEx"], self.pointers["pos"]
+
+        def burst(launches: int) -> int:
+            start = time.perf_counter_ns()
+            for _ in range(launches):
+                layout.pack_into(buffer, 0, *head, address, *GRAVITY, 0.125, COUNT)
+                status = invoke(config, handle, parameters, None)
+                if status:
+                    return -int(status)
+            return time.perf_counter_ns() - start
+
+        return burst
 
 
-def plain_c(folder: Path, function: int, address: int) -> Burst:
-    """Bursts in C (programs/launch.c)."""
-    library = ctypes.CDLL(str(machine.compiled(machine.LAUNCH, folder, "-shared", "-fPIC")))
-    burst = library.plain_burst
-    burst.restype = ctypes.c_longlong
-    types = (ctypes.c_void_p, ctypes.c_uint64, ctypes.c_int, ctypes.c_uint, ctypes.c_int, ctypes.c_void_p)
-    burst.argtypes = types
-    return lambda launches: int(burst(function, address, COUNT, COUNT, launches, None))
+def take_turns(ways: Table, rounds: int) -> dict[str, dict[str, list[float]]]:
+    """Nanoseconds a launch of each burst. Five rounds before fill the caches; other orders in other rounds."""
+    import kbuild as kb
+
+    samples: dict[str, dict[str, list[float]]] = {case: {title: [] for title in found} for case, found in ways.items()}
+    order = [(case, title, burst) for case, found in ways.items() for title, burst in found.items()]
+    for number in range(-5, rounds):
+        if number % 50 == 0:
+            progress(f"round {number} of {rounds}")
+        start = number % len(order)
+        for case, title, burst in order[start:] + order[:start]:
+            nanoseconds = burst(BURST)
+            kb.synchronize()
+            if nanoseconds < 0:
+                sys.exit(f"{title}, {case}: the driver says {-nanoseconds}")
+            if number >= 0:
+                samples[case][title].append(nanoseconds / BURST)
+    return samples
 
 
-def by_hand(invoke: Any, function: int, address: int) -> Burst:
-    """The least that Python can do: one buffer, one `pack_into`, one call with ready-made arguments, no check."""
-    layout = struct.Struct("<7I4xQQI4xI4xQiiffffi4x")  # CUlaunchConfig, then the parameters
-    buffer = ctypes.create_string_buffer(layout.size)
-    base = ctypes.addressof(buffer) + 56
-    pointers = (ctypes.c_void_p * 5)(*[base + offset for offset in (0, 8, 24, 36, 40)])
-    config, handle = ctypes.c_void_p(ctypes.addressof(buffer)), ctypes.c_void_p(function)
-    parameters = ctypes.cast(pointers, ctypes.c_void_p)  # keeps the pointers alive
-    head = ((COUNT + 255) // 256, 1, 1, 256, 1, 1, 0, 0, 0, 0, COUNT)
-
-    def burst(launches: int) -> int:
-        start = time.perf_counter_ns()
-        for _ in range(launches):
-            layout.pack_into(buffer, 0, *head, address, COUNT, 12, 0.0, -9.81, 0.0, 0.001, COUNT)
-            status = invoke(config, handle, parameters, None)
-            if status:
-                return -int(status)
-        return time.perf_counter_ns() - start
-
-    return burst
+def evaluate(samples: dict[str, list[float]]) -> dict[str, Any]:
+    """Medians and quartiles, and their ratios to plain C."""
+    found = {title: summary(values) for title, values in samples.items()}
+    ratios = {title: value["median"] / found["C"]["median"] for title, value in found.items()}
+    return {"nanoseconds": found, "ratios_to_c": ratios}
 
 
-def show(results: dict[str, dict[str, float]]) -> None:
-    """The table."""
-    plain = results["C"]["median"]
-    print(f"{'':<26} {'median':>8} {'quartiles':>15} {'of C':>6}")
-    for title, value in results.items():
-        spread = f"{value['lower_quartile']:.0f} … {value['upper_quartile']:.0f}"
-        print(f"{title:<26} {value['median']:>5.0f} ns {spread:>15} {value['median'] / plain:>6.2f}")
-    for title in ("kb.launch", "bundle kernel"):
-        ratio = results[title]["median"] / plain
-        print(f"{title} / C: {ratio:.2f} (goal ≤ {GOALS['ratio_to_c']}) {'met' if ratio <= 1.7 else 'MISSED'}")
+def show(results: dict[str, Any], without: dict[str, str]) -> None:
+    """The tables."""
+    for case, found in results.items():
+        print(f"{case:<30} {'median':>8} {'quartiles':>15} {'of C':>6}")
+        for title, value in found["nanoseconds"].items():
+            spread = f"{value['lower_quartile']:.0f} … {value['upper_quartile']:.0f}"
+            print(f"{title:<30} {value['median']:>5.0f} ns {spread:>15} {found['ratios_to_c'][title]:>6.2f}")
+        for title, goal in GOALS.items():
+            ratio = found["ratios_to_c"][title]
+            print(f"{title} / C: {ratio:.2f} (goal ≤ {goal}) {'met' if ratio <= goal else 'MISSED'}")
+    for title, reason in without.items():
+        print(f"not measured: {title}: {reason}")
 
 
 if __name__ == "__main__":

@@ -1,12 +1,15 @@
 #!/usr/bin/env bash
 # Everything that wants a GPU, in one go and without a network, from build/gpu-kit (see prepare.py): the GPU tests, the
-# sample, the benchmarks of start and launch, what ulps.py judges. Results go to $OUT, or to build/gpu-results. Under nine minutes.
+# sample, the benchmarks of start, launch, step and memory, what ulps.py judges. Results go to $OUT, or to
+# build/gpu-results. Under nine minutes. STEPS chooses among them; KBUILD_PEERS is a folder with packages to measure
+# beside kbuild that are not installed (see parts.py).
 #
-#   PYTHON=python3.12 benchmarks/on_gpu.sh [arguments for pytest]
+#   [STEPS="launch step"] [KBUILD_PEERS=/tmp/peers] PYTHON=python3.12 benchmarks/on_gpu.sh [arguments for pytest]
 set -uo pipefail
 cd "$(dirname "$0")/.."
 PYTHON=${PYTHON:-python3}
 OUT=${OUT:-$PWD/build/gpu-results}
+STEPS=${STEPS:-robosim start launch step memory primitives ulps tests}
 KIT=$PWD/build/gpu-kit
 RUN=$(mktemp -d)
 trap 'rm -rf "$RUN"' EXIT
@@ -16,6 +19,7 @@ failed=()
 step() { # name, command: runs it, keeps its output, notes its failure
     local name=$1 start=$SECONDS
     shift
+    [[ " $STEPS " == *" $name "* ]] || return 0
     echo "=== $name"
     "$@" 2>&1 | tee "$OUT/$name.txt"
     local status=${PIPESTATUS[0]}
@@ -34,21 +38,29 @@ mkdir -p "$RUN/checkout/tests"
 cp pyproject.toml "$RUN/checkout"
 cp -r tests/conftest.py tests/gpu tests/helpers "$RUN/checkout/tests"
 
+limit() { # seconds: these, or what is left of nine minutes
+    local left=$((535 - SECONDS))
+    echo $((left < 1 ? 1 : left < $1 ? left : $1))
+}
+
 no_jit=(env CUDA_DISABLE_PTX_JIT=1 CUDA_CACHE_DISABLE=1)
 sample="import runpy, sys; sys.path[:0] = ['$KBUILD_SITE']; runpy.run_module('robosim', run_name='__main__')"
 
 run_tests() { # plugins that happen to be installed could warn, and a warning is an error
     cd "$RUN/checkout" || return
-    PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 PYTHONPATH=$KBUILD_SITE timeout 260 "${no_jit[@]}" "$PYTHON" -m pytest tests/gpu \
+    PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 PYTHONPATH=$KBUILD_SITE timeout "$(limit 260)" "${no_jit[@]}" "$PYTHON" -m pytest tests/gpu \
         -m gpu -o minversion=6.0 -p no:cacheprovider --tb=short --durations=10 -q "$@"
 }
 
 nvidia-smi --query-gpu=name,driver_version,clocks.sm,clocks.max.sm --format=csv 2>/dev/null | tee "$OUT/machine.txt"
-step robosim timeout 60 "${no_jit[@]}" "$PYTHON" -I -S -c "$sample"
-step start timeout 120 "${no_jit[@]}" "$PYTHON" benchmarks/start.py
-step launch timeout 60 "${no_jit[@]}" "$PYTHON" benchmarks/launch.py
-step primitives timeout 100 "${no_jit[@]}" "$PYTHON" benchmarks/primitives.py
-step ulps timeout 120 "${no_jit[@]}" "$PYTHON" benchmarks/ulps.py run "$OUT"
+step robosim timeout "$(limit 60)" "${no_jit[@]}" "$PYTHON" -I -S -c "$sample"
+# Other packages may compile as they like: only what is ours does without.
+step start timeout "$(limit 240)" "$PYTHON" benchmarks/start.py
+step launch timeout "$(limit 120)" "$PYTHON" benchmarks/launch.py
+step step timeout "$(limit 60)" "$PYTHON" benchmarks/step.py
+step memory timeout "$(limit 60)" "$PYTHON" benchmarks/memory.py
+step primitives timeout "$(limit 100)" "$PYTHON" benchmarks/primitives.py
+step ulps timeout "$(limit 120)" "${no_jit[@]}" "$PYTHON" benchmarks/ulps.py run "$OUT"
 step tests run_tests "$@"
 if [ ${#failed[@]} -gt 0 ]; then
     echo "failed: ${failed[*]}"

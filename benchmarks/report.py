@@ -13,13 +13,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from support import accuracy_page, replay_page
+from support import accuracy_page, host_page, replay_page
 from support.results import BENCHMARKS, ROOT
 
 RESULTS = BENCHMARKS / "results"
 PAGE = ROOT / "docs" / "benchmarks.md"
 ACCURACY = ROOT / "docs" / "accuracy.md"
-NAMES = ("start", "launch", "primitives", "codesize", "build", "aot", "corpus", "replay")
+NAMES = ("start", "launch", "step", "memory", "primitives", "codesize", "build", "aot", "corpus", "replay")
 
 HEAD = """\
 # Benchmarks
@@ -77,25 +77,25 @@ def start(document: dict[str, Any]) -> str:
         "Fresh processes in turns; each loads the same machine code, moves 1000 particles and reads them back.",
         table(("", "median [ms]", "quartiles"), cells)
         + f"\nWall time: {values['ratio_to_ctypes']:.3f} of a hand-written ctypes program's "
-        f"(goal ≤ {goals['ratio_to_ctypes']}), {values['ratio_to_c']:.3f} of a plain C program's.\n",
+        f"(goal ≤ {goals['ratio_to_ctypes']}), {values['ratio_to_c']:.3f} of a plain C program's.\n"
+        + host_page.start_peers(values, table),
         document,
     )
 
 
 def launch(document: dict[str, Any]) -> str:
     """CPU time of a launch."""
-    values = document["values"]
-    cells = [
-        (title, f"{v['median']:.0f}", spread(v, lambda x: f"{x:.0f}"), f"{values['ratios_to_c'][title]:.2f}")
-        for title, v in values["nanoseconds"].items()
-    ]
-    return section(
-        "Launch",
-        "CPU time of a launch with an array, a vector and two scalars, all checks on, in bursts of "
-        f"{values['burst']} that take turns; goal ≤ {values['goals']['ratio_to_c']} of plain C.",
-        table(("", "median [ns]", "quartiles", "of C"), cells),
-        document,
-    )
+    return section("Launch", *host_page.launch(document["values"], table), document)
+
+
+def step(document: dict[str, Any]) -> str:
+    """Time of a step of a simulation."""
+    return section("Steps", *host_page.step(document["values"], table), document)
+
+
+def memory(document: dict[str, Any]) -> str:
+    """Arrays and copies."""
+    return section("Arrays and copies", *host_page.memory(document["values"], table), document)
 
 
 def primitives(document: dict[str, Any]) -> str:
@@ -277,6 +277,8 @@ def replay(document: dict[str, Any]) -> str:
 SECTIONS = {
     "start": start,
     "launch": launch,
+    "step": step,
+    "memory": memory,
     "primitives": primitives,
     "codesize": codesize,
     "build": build,

@@ -24,8 +24,12 @@ _HOMES = {
     "loader.bound": "BoundLaunch bind",
     "loader.conditional": "capture_if capture_while",
     "loader.context": "Device HostDevice get_devices synchronize",
+    "loader.conversions": """
+        from_cupy from_jax from_torch stream_from_torch stream_to_torch to_cupy to_jax to_torch
+    """,
     "loader.copying": "clone copy to_host",
     "loader.current": "ScopedDevice ScopedStream get_device get_stream set_device set_stream",
+    "loader.dlpack": "from_dlpack",
     "loader.errors": "BundleError DriverError LaunchError StaleBundle",
     "loader.events": "on_event",
     "loader.foreign": "asarray",

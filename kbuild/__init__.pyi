@@ -21,6 +21,8 @@ from kbuild.loader.context import Device as Device
 from kbuild.loader.context import HostDevice as HostDevice
 from kbuild.loader.context import get_devices as get_devices
 from kbuild.loader.context import synchronize as synchronize
+from kbuild.loader.conversions import stream_from_torch as stream_from_torch
+from kbuild.loader.conversions import stream_to_torch as stream_to_torch
 from kbuild.loader.current import ScopedDevice as ScopedDevice
 from kbuild.loader.current import ScopedStream as ScopedStream
 from kbuild.loader.current import get_device as get_device
@@ -482,6 +484,39 @@ def asarray(data: Any, dtype: type[_T]) -> array[_T]:
 
 @_overload
 def asarray(data: Any) -> array[Any]: ...
+@_overload
+def from_dlpack(data: Any, dtype: type[_T]) -> array[_T]:
+    """An array over the memory of an object with `__dlpack__`, or of its capsule, kept alive, not copied."""
+
+@_overload
+def from_dlpack(data: Any) -> array[Any]: ...
+@_overload
+def from_torch(tensor: Any, dtype: type[_T]) -> array[_T]:
+    """An array over the memory of a tensor of PyTorch's."""
+
+@_overload
+def from_torch(tensor: Any) -> array[Any]: ...
+@_overload
+def from_cupy(data: Any, dtype: type[_T]) -> array[_T]:
+    """An array over the memory of a CuPy array."""
+
+@_overload
+def from_cupy(data: Any) -> array[Any]: ...
+@_overload
+def from_jax(data: Any, dtype: type[_T]) -> array[_T]:
+    """A read-only array over the memory of a JAX array."""
+
+@_overload
+def from_jax(data: Any) -> array[Any]: ...
+def to_torch(whole: array[Any], requires_grad: bool = False) -> Any:
+    """A tensor of PyTorch's over an array's memory."""
+
+def to_cupy(whole: array[Any]) -> Any:
+    """A CuPy array over the memory of an array on a GPU."""
+
+def to_jax(whole: array[Any]) -> Any:
+    """A JAX array over an array's memory, which may not be written to any more."""
+
 def copy(
     dest: Any, src: Any, dest_offset: int = 0, src_offset: int = 0, count: int | None = None, stream: Any = None
 ) -> None:

@@ -58,6 +58,7 @@ PRIMITIVES = (
     "array_sum",
     "capture_if",
     "capture_while",
+    "copy",
     "radix_sort_pairs",
     "runlength_encode",
 )

@@ -59,6 +59,12 @@ first = pos.tolist()[0]
 
 END = time.perf_counter()
 
+import json  # noqa: E402
+import os  # noqa: E402
+
+sys.path.append(os.path.dirname(os.path.abspath(__file__)))
+from footprint import footprint  # noqa: E402
+
+times = {"first_result": END - START, "import_kbuild": IMPORTED - BEFORE, "driver": Clock.seconds}
 print("%.9g %.9g %.9g" % first)
-driver_time = Clock.seconds if "timed" in sys.argv else 0.0
-print('{"first_result": %r, "import_kbuild": %r, "driver": %r}' % (END - START, IMPORTED - BEFORE, driver_time))
+print(json.dumps(dict(footprint(), **times)))

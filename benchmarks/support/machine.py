@@ -17,6 +17,8 @@ from support.results import ROOT
 
 PLAIN = ROOT / "tests" / "gpu" / "plain.c"
 LAUNCH = ROOT / "benchmarks" / "programs" / "launch.c"
+STEP = ROOT / "benchmarks" / "programs" / "step.c"
+MEMORY = ROOT / "benchmarks" / "programs" / "memory.c"
 
 
 def packages() -> str | None:
@@ -26,7 +28,7 @@ def packages() -> str | None:
     import kbuild as kb
 
     if not kb.get_devices():
-        print("no GPU here: nothing to measure")
+        print(f"{Path(sys.argv[0]).name} needs a GPU with NVIDIA's driver, and there is none here: nothing is measured")
         return None
     if site is None:
         sys.exit("set KBUILD_SITE to a folder with kbuild, robosim and benchkernels, as benchmarks/on_gpu.sh does")
@@ -58,3 +60,11 @@ def compiled(source: Path, folder: Path, *options: str) -> Path:
     if kit is None:
         sys.exit(f"{source.name} needs a C compiler (cc or gcc), or KBUILD_KIT with it compiled")
     return Path(kit) / "c" / target.name
+
+
+def handwritten(unit: str) -> Path:
+    """The cubin of hand-written kernels, which `prepare.py` has compiled for sm_90."""
+    kit = os.environ.get("KBUILD_KIT")
+    if kit is None:
+        sys.exit("set KBUILD_KIT to the folder that benchmarks/prepare.py has made, as benchmarks/on_gpu.sh does")
+    return Path(kit) / "cubins" / f"{unit}.cubin"

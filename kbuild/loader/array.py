@@ -199,7 +199,12 @@ class array:
     def __cuda_array_interface__(self) -> dict[str, Any]:
         if self.device.kind != "cuda":
             raise AttributeError("an array on %s has no __cuda_array_interface__" % self.device)
-        return interface.write(self._alive(), getattr(self._owner, "handle", 0) or 1)
+        described = interface.write(self._alive(), getattr(self._owner, "handle", 0) or 1)
+        if getattr(self._owner, "users", None):
+            from . import uses
+
+            uses.gather(self._owner)
+        return described
 
     @property
     def __array_interface__(self) -> dict[str, Any]:
@@ -373,20 +378,27 @@ def wrap(view: interface.View, dtype: Any, device: Any, owner: Any) -> array:
     type_ = abi.Array(view.element, len(view.shape))
     host_class = class_of(view.element)  # `float` becomes float32; a struct has none but the class that was given
     made: array = object.__new__(array)
-    for name, value in (
-        ("_descriptor", _descriptor_of(view)),
-        ("_key", array_key(type_, device)),
-        ("_owner", owner),
-        ("_type", type_),
-        ("_view", view),
-        ("device", device),
-        ("dtype", dtype if isinstance(host_class, abi.Type) else host_class),
-        ("ptr", view.ptr),
-        ("shape", view.shape),
-        ("strides", view.strides),
-    ):
-        object.__setattr__(made, name, value)
+    _put_descriptor(made, _descriptor_of(view))
+    _put_key(made, array_key(type_, device))
+    _put_owner(made, owner)
+    _put_type(made, type_)
+    _put_view(made, view)
+    _put_device(made, device)
+    _put_dtype(made, dtype if isinstance(host_class, abi.Type) else host_class)
+    _put_ptr(made, view.ptr)
+    _put_shape(made, view.shape)
+    _put_strides(made, view.strides)
     return made
+
+
+# The slots' own setters: a third of what ten `object.__setattr__` cost.
+(
+    _put_descriptor, _put_key, _put_owner, _put_type, _put_view, _put_device, _put_dtype, _put_ptr, _put_shape,
+    _put_strides,
+) = (
+    array.__dict__[name].__set__
+    for name in ("_descriptor", "_key", "_owner", "_type", "_view", "device", "dtype", "ptr", "shape", "strides")
+)  # fmt: skip
 
 
 def _descriptor_of(view: interface.View) -> bytes:
@@ -416,25 +428,42 @@ def empty(shape: Any, dtype: Any = float, device: Any = None, memory: str | None
     on), `mapped` (on a GPU: the host reaches it too, through `array.host`; no copy on a Jetson) or `managed` (on a GPU:
     moves to and fro; refused where the GPU crashes a host that touches it).
     """
+    return _made(shape, dtype, device, memory, False)
+
+
+_context: Any = None
+_allocation: Any = None
+
+
+def _import() -> None:
+    """What talks to the driver; not with this module, since annotations need none of it."""
+    global _context, _allocation
     from . import context
     from .memory import allocation
 
-    element, extents, place = abi_type(dtype), _extents(shape), context.get_device(device)
+    _context, _allocation = context, allocation
+
+
+def _made(shape: Any, dtype: Any, device: Any, memory: str | None, is_zero: bool) -> array:
+    if _allocation is None:
+        _import()
+    element, extents, place = abi_type(dtype), _extents(shape), _context.get_device(device)
     view = interface.View(0, extents, interface.contiguous_strides(extents, element.size), element)
     size = element.size
     for extent in extents:
         size *= extent
     if size >= 1 << 31:
         _descriptor_of(view)  # refuses what a kernel cannot address before any memory is taken
-    held = allocation.allocate(place, size, memory)
+    held = _allocation.allocate(place, size, memory, is_zero)
     view.ptr = held.ptr
     return wrap(view, dtype, place, held)
 
 
 def zeros(shape: Any, dtype: Any = float, device: Any = None, memory: str | None = None) -> array:
     """An array of zeros (every byte zero). See `empty`."""
-    made = empty(shape, dtype, device, memory)
-    _filled_by(made, memory).zero_()
+    made = _made(shape, dtype, device, memory, True)
+    if not made._owner.is_zero:
+        _filled_by(made, memory).zero_()
     return made
 
 
@@ -484,7 +513,9 @@ def _from_data(data: Any, dtype: Any, device: Any, memory: str | None) -> array:
 
     if foreign.is_array(data):
         source = foreign.asarray(data, dtype)
-        made = empty(source.shape, source.dtype, source.device if device is None else device, memory)
+        if device is None and (source.device.kind == "cuda" or isinstance(data, array)):
+            device = source.device
+        made = empty(source.shape, source.dtype, device, memory)
         copying.copy(made, source)
         return made
     encoded, shape, dtype = host.encode(data, dtype)

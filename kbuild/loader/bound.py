@@ -65,8 +65,9 @@ class BoundLaunch:
     """
 
     __slots__ = (
-        "_args", "_block_dim", "_config", "_entry", "_function", "_handle", "_invoke", "_is_free", "_loaded", "_log",
-        "_max_blocks", "_owners", "_params", "_slots", "_starts", "_values", "device", "dim", "kernel", "stream",
+        "_args", "_block_dim", "_config", "_entry", "_function", "_handle", "_has_tensors", "_invoke", "_is_free",
+        "_loaded", "_log", "_max_blocks", "_owners", "_params", "_slots", "_starts", "_values", "device", "dim",
+        "kernel", "stream",
     )  # fmt: skip
 
     def __init__(
@@ -89,6 +90,7 @@ class BoundLaunch:
         self._loaded = target.load(found)
         self._log = recent.log(found.ordinal).append
         self._args, self._owners, self._values = tuple(args), packing.owners, packing.values
+        self._has_tensors = bool(packing.tensors)
         self._slots: list[Any] = []
         self._starts: list[bytes] = []
         self.dim: Any = None
@@ -141,7 +143,7 @@ class BoundLaunch:
                 nodes.append(graphs.last_node(self.device, handle))
         finally:
             self._put_handle(bound)
-        self._log(self._entry)
+        self._log(self._entry if handle == bound else (self.kernel.name, self.dim, handle))
         for capture in list(captures):
             capture.made(handle, self, nodes, self._owners)
         self._check(handle)
@@ -194,12 +196,17 @@ class BoundLaunch:
         self._fill()
 
     def set_stream(self, stream: Any) -> None:
-        """Changes the stream; None: the one that is meant on the device at this moment. Raises LaunchError."""
+        """Changes the stream; None: the one that is meant on the device at this moment, with tensors of PyTorch's among
+        the arguments its current one. Raises LaunchError."""
         self._is_free = stream is None
         if stream is None and context.scopes:
             from . import current
 
             stream = current.stream(self.device.ordinal)
+        if stream is None and self._has_tensors:
+            from . import frameworks
+
+            stream = frameworks.current_stream(self.device.ordinal) or None
         self.stream, self._handle = stream, self.kernel.stream_of(stream)
         uses.note(self._handle, stream, self._owners)
         self._fill()

@@ -27,7 +27,6 @@ __all__ = ("capture_if", "capture_while")
 NEEDED = (12, 4)  # version of the driver
 _CONDITIONAL = 13  # CUgraphNodeType
 _IF, _WHILE = 0, 1  # CUgraphConditionalNodeType
-_SET = 1  # CUstreamUpdateCaptureDependencies_flags
 
 
 class NodeParams(Structure):
@@ -172,7 +171,7 @@ def _add_node(place: context.Device, on: Stream, handle: int, kind: int) -> int:
     with place.current():
         before = (c_void_p(addressof(nodes)), state.count)
         call("cuGraphAddNode", node, state.graph, *before, c_void_p(addressof(wanted)), about=repr(on))
-        after = (c_void_p(addressof(node)), 1, _SET)
+        after = (c_void_p(addressof(node)), 1, graphs.SET)
         call("cuStreamUpdateCaptureDependencies", on.handle, *after, about=repr(on))
     return c_uint64.from_address(wanted.bodies).value
 

@@ -43,6 +43,7 @@ class Device(select.Device):
         cuda.call("cuDeviceGet", handle, ordinal)
         cuda.call("cuDeviceGetName", name, 256, handle)
         self.ordinal, self.handle = ordinal, handle.value
+        self._text = "cuda:%d" % ordinal
         self._attributes: dict[int, int] = {}
         major, minor = self.attribute(_COMPUTE_MAJOR), self.attribute(_COMPUTE_MINOR)
         super().__init__(name.value.decode("utf-8", "replace"), major, minor, cuda.version)
@@ -85,7 +86,7 @@ class Device(select.Device):
     @property
     def alias(self) -> str:
         """`cuda:0`."""
-        return str(self)
+        return self._text
 
     @property
     def arch(self) -> int:
@@ -125,7 +126,7 @@ class Device(select.Device):
         return get_device, (str(self),)
 
     def __str__(self) -> str:
-        return "cuda:%d" % self.ordinal
+        return self._text
 
     def __repr__(self) -> str:
         return "<kb.Device %s: %s, %s>" % (self, self.name, self.target)
@@ -201,7 +202,9 @@ class Current:
 
     def __enter__(self) -> None:
         cuda, found = driver.get(), c_uint64()
-        cuda.call("cuCtxGetCurrent", found)
+        status = cuda.ask("cuCtxGetCurrent", found)
+        if status:
+            raise cuda.error("cuCtxGetCurrent", status)
         self.present = found.value
         try:
             if self.present != self.context:

@@ -43,7 +43,7 @@ def copy(
             _check_same(dest, shape, dest._type.element)
             upload(dest, encoded, stream)
             return
-    source = foreign.asarray(src, dest.dtype)
+    source = src if hasattr(src, "_kb_array_") else foreign.asarray(src, dest.dtype)
     if count is None and not dest_offset and not src_offset:
         _check_same(dest, source.shape, source._type.element)
         _move(dest, to, source, source._alive(), stream)
@@ -107,8 +107,7 @@ def _prepare(one: array, gpu: Any, handle: int, stream: Any) -> None:
     if memory.handle and memory.handle != handle:
         others.append(memory.handle)
     if others and memory.device.kind == "cuda" and not context.is_capturing(handle):
-        for other in others:
-            context.wait_for_stream(memory.device, other, handle, gpu)
+        uses.wait(memory, others, handle, gpu)
     if memory.device is gpu:
         from . import current
 
@@ -168,15 +167,15 @@ def fill(dest: array, value: Any) -> None:
     fill_bytes(dest, bytes(host.encode([value], dest._type.element)[0]))
 
 
-def fill_bytes(dest: array, pattern: bytes) -> None:
-    """Writes an element's bytes into every element."""
+def fill_bytes(dest: array, pattern: bytes, stream: Any = None) -> None:
+    """Writes an element's bytes into every element, on a stream, or the one that is meant."""
     view = dest._alive()
     if view.readonly:
         raise ValueError("the array is read-only: %r" % dest)
     if 0 in view.shape:
         return
-    handle = stream_on(dest.device, None)
-    _prepare(dest, dest.device, handle, None)
+    handle = stream_on(dest.device, stream)
+    _prepare(dest, dest.device, handle, stream)
     transfer.fill(dest.device, view, pattern, handle)
 
 

@@ -6,7 +6,7 @@ instance has them, the one instance that takes the arguments is launched. The ch
 
 from __future__ import annotations
 
-from . import abi, generic, interface, overloading, pack, providers, resolve
+from . import abi, frameworks, generic, interface, overloading, pack, providers, resolve
 from .errors import LaunchError
 from .values import describe
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from .types import Kernel
 
 
+_INTERFACE = "__cuda_array_interface__"
 _LIMIT = 1024  # inner extents of others' arrays are part of a key
 
 
@@ -122,7 +123,7 @@ class Dispatcher:
 def _described(value: Any) -> Any:
     """What another library says about its array; None where it says nothing, or refuses: the launch will tell."""
     try:
-        return getattr(value, "__cuda_array_interface__", None)
+        return frameworks.described(value) if frameworks.is_tensor(value) else getattr(value, _INTERFACE, None)
     except MemoryError:
         raise
     except Exception:

@@ -90,7 +90,7 @@ class Unexpected(Exception):
     """Something the quick launch leaves to the thorough one."""
 
 
-class _Writer:
+class Writer:
     """Collects the statements that take arguments apart, and the expressions of the numbers to pack."""
 
     def __init__(self, ordinal: int, optional: frozenset[str]) -> None:
@@ -98,7 +98,7 @@ class _Writer:
         self.statements: list[str] = []
         self.leaves: list[str] = []
         self.owners: list[str] = []  # expressions of what holds the arrays' memory
-        self.keys: dict[str, str] = {}
+        self.keys: dict[str, Any] = {}  # what the statements compare with, or call
         self.is_placed = False  # an array that must be there says which device it is
         self._count = 0
 
@@ -111,26 +111,30 @@ class _Writer:
         elif isinstance(type, abi.Matrix):
             self._unpack(value, [abi.Vector(type.columns, type.element)] * type.rows)
         elif isinstance(type, abi.Struct):
-            name = self._name()
+            name = self.name()
             self.statements.append("%s = %s" % (name, value))
             for field in type.fields:
                 self.add(field.type, "%s.%s" % (name, field.name), "%s.%s" % (path, field.name))
         else:
             key = "key%d" % len(self.keys)
             self.keys[key] = pack.array_key(type, context.get_device(self.ordinal))
-            name = self._name()
+            name = self.name()
             self.statements.append("%s = %s" % (name, value))
-            if path in self.optional:
-                self._optional(name, key, type.size)
-                return
-            self.is_placed = True
-            self.statements.append("if %s._key is not %s: raise Unexpected" % (name, key))
-            self.leaves.append("%s._descriptor" % name)
-            self.owners.append("%s._owner" % name)
+            self.is_placed = self.is_placed or path not in self.optional
+            self.add_array(name, key, type, path in self.optional)
+
+    def add_array(self, name: str, key: str, type: Any, is_optional: bool) -> None:
+        """The array that the variable `name` holds."""
+        if is_optional:
+            self._optional(name, key, type.size)
+            return
+        self.statements.append("if %s._key is not %s: raise Unexpected" % (name, key))
+        self.leaves.append("%s._descriptor" % name)
+        self.owners.append("%s._owner" % name)
 
     def _optional(self, name: str, key: str, size: int) -> None:
         """An array that may be None: all zeros then."""
-        leaf = self._name()
+        leaf = self.name()
         self.statements += [
             "if %s is None: %s = %r" % (name, leaf, bytes(size)),
             "elif %s._key is not %s: raise Unexpected" % (name, key),
@@ -140,13 +144,14 @@ class _Writer:
         self.owners.append("%s and %s._owner" % (name, name))
 
     def _unpack(self, value: str, types: list[Any]) -> None:
-        names = [self._name() for _ in types]
+        names = [self.name() for _ in types]
         self.statements.append("if %s.__class__ not in sequences: raise Unexpected" % value)
         self.statements.append("%s, = %s" % (", ".join(names), value))
         for type, name in zip(types, names):
             self.add(type, name, "")
 
-    def _name(self) -> str:
+    def name(self) -> str:
+        """A new variable."""
         self._count += 1
         return "v%d" % self._count
 
@@ -156,13 +161,25 @@ def make(kernel: BundleKernel, loaded: Loaded, put_stream: Any, stream_offset: i
 
     `put_stream(buffer, stream_offset, handle)` writes a stream into a launch buffer.
     """
-    writer = _Writer(loaded.device.ordinal, kernel.optional)
+    return build(kernel, loaded, put_stream, stream_offset, Writer(loaded.device.ordinal, kernel.optional), _TEXT, {})
+
+
+def build(
+    kernel: BundleKernel,
+    loaded: Loaded,
+    put_stream: Any,
+    stream_offset: int,
+    writer: Writer,
+    text: str,
+    more: dict[str, Any],
+) -> Callable[..., None]:
+    """The function that a text makes with what a writer collects of the kernel's parameters; `more`: names in it."""
     arguments = ["a%d" % i for i in range(len(kernel.parameters))]
     writer.statements.append("%s = args" % (", ".join(arguments) + "," if arguments else "()"))
     for (name, type), argument in zip(kernel.parameters, arguments):
         writer.add(type, argument, name)
     ordinal = loaded.device.ordinal
-    text = _TEXT.format(
+    text = text.format(
         is_elsewhere=_ELSEWHERE[writer.is_placed],
         owners="".join(owner + ", " for owner in writer.owners),
         check_dim=_dim_check(kernel.ndim),
@@ -194,6 +211,7 @@ def make(kernel: BundleKernel, loaded: Loaded, put_stream: Any, stream_offset: i
         "truth": {False: False, True: True},
         "zero": 0,  # the one: another that is equal goes the thorough way
         **writer.keys,
+        **more,
     }
     exec(compile(text, "<launch of %s>" % kernel.name, "exec"), names)
     return names["launch"]  # type: ignore[no-any-return]

@@ -18,7 +18,7 @@ import sys
 from _thread import get_ident
 from ctypes import addressof, c_int, c_size_t, c_uint64, c_void_p, create_string_buffer
 
-from . import context, current, driver, recent, uses
+from . import checks, context, current, driver, recent, uses
 from .errors import DriverError, LaunchError
 from .streams import LEGACY, Stream, stream_of
 
@@ -33,6 +33,7 @@ __all__ = ("Graph", "capture")
 _SHOWN = 4  # names of a graph's kernels
 THREAD_LOCAL = 1  # CUstreamCaptureMode
 ACTIVE = 1  # CUstreamCaptureStatus
+SET = 1  # CUstreamUpdateCaptureDependencies_flags
 _VERBOSE = 1  # CUgraphDebugDot_flags
 
 
@@ -102,7 +103,10 @@ class Graph:
         On a stream that is itself being captured the graph becomes a part of the other one.
         """
         handle = current.handle(self.device) if stream is None else context.stream_handle(stream)
-        if handle not in self._noted or uses.captures:
+        if handle > LEGACY and self._is_captured(handle):
+            self._into(handle)
+            return
+        if handle not in self._noted:
             self._note(handle, stream)
         cuda = driver.get()
         # The default stream is that of the current context; the handle of another one says which context it is of.
@@ -113,8 +117,31 @@ class Graph:
         if status:
             raise cuda.error("cuGraphLaunch", status, repr(self))
         recent.log(self.device.ordinal).append((self.title, None, stream))
+        if checks.VARIABLE in os.environ and checks.after_launches():
+            checks.wait(self.title, self.device, handle, "as captured", [])
 
     __call__ = launch
+
+    def _is_captured(self, handle: int) -> bool:
+        """Whether a stream is being captured; asked in whatever context is current, which mostly will do."""
+        status = c_int()
+        if driver.get().ask("cuStreamIsCapturing", handle, status):
+            with self.device.current():
+                return context.is_capturing(handle)
+        return status.value != 0
+
+    def _into(self, handle: int) -> None:
+        """Makes the graph a node of the one that is being captured on a stream, which keeps it."""
+        # Not by launching it there: inside the body of a loop the driver (580) crashes on that.
+        self._ready()
+        state, node = State(self.device, handle), c_uint64()
+        uses.keep(handle, (self,))
+        nodes = (c_uint64 * max(state.count, 1))(*state.nodes)
+        call, about = driver.get().call, repr(self)
+        with self.device.current():
+            before = (c_void_p(addressof(nodes)), state.count)
+            call("cuGraphAddChildGraphNode", node, state.graph, *before, self._graph, about=about)
+            call("cuStreamUpdateCaptureDependencies", handle, c_void_p(addressof(node)), 1, SET, about=about)
 
     def upload(self, stream: Any = None) -> None:
         """Brings to the GPU what the first launch would bring there."""
@@ -167,12 +194,8 @@ class Graph:
         return self._exec
 
     def _note(self, handle: int, stream: Any) -> None:
-        """The memory is about to be used on a stream; other graphs that are being captured there keep this one."""
+        """The memory is about to be used on a stream."""
         self._ready()
-        if uses.captures:
-            uses.keep(handle, (self,))
-        if handle in self._noted or State(self.device, handle).status:
-            return
         owners = list(self._kept.values())
         for _, _, more in list(self._calls.values()):
             owners += more
@@ -187,10 +210,18 @@ class Graph:
 
     def _destroy(self) -> None:
         """Gives the driver's objects back; what is running of them is finished first."""
-        for held, call in ((self._exec, "cuGraphExecDestroy"), (self._graph, "cuGraphDestroy")):
-            handle, held.value = held.value, 0
-            if handle:
-                driver.get().ask(call, handle)
+        if not self._exec.value and not self._graph.value:
+            return
+        for _ in range(2):  # what comes before the handles are given back is worth a second try
+            try:
+                with context.Relaxed():  # a finalizer may come while another graph is captured
+                    for held, call in ((self._exec, "cuGraphExecDestroy"), (self._graph, "cuGraphDestroy")):
+                        handle, held.value = held.value, 0
+                        if handle:
+                            driver.get().ask(call, handle)
+                return
+            except DriverError:
+                continue
 
     def __del__(self) -> None:
         # At the interpreter's exit the driver may be gone already, in a forked child it never was.

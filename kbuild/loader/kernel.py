@@ -137,7 +137,7 @@ class BundleKernel:
         block = pack.fields_format(fields, start, self.size)
         self.struct = struct.Struct("<%ds%s" % (CONFIG_SIZE + start, block))
         self._loaded: dict[int, Loaded] = {}
-        self._is_launched = False
+        self._is_launched = self._takes_tensors = False
         self.error: Exception | None = None  # what the last `kb.launch` of it that failed has raised
         self.launch = self.thorough
 
@@ -174,6 +174,10 @@ class BundleKernel:
 
             stream = current.stream(gpu.ordinal)
             handle = context.stream_handle(stream)
+        if packing.tensors:
+            from . import frameworks
+
+            stream, handle = frameworks.follow(gpu.ordinal, stream, handle, packing.streams, packing.tensors)
         loaded = self.load(gpu)
         for producer in packing.streams:
             if max(producer, 1) != max(handle, 1):  # 0 and 1 both mean the default stream
@@ -190,6 +194,11 @@ class BundleKernel:
                 return  # and stay thorough
         if not self._is_launched:
             self._is_launched = True
+        elif packing.tensors and not self._takes_tensors:
+            from . import fasttensors
+
+            self._takes_tensors = True
+            self.launch = fasttensors.make(self, loaded, put_stream, STREAM_OFFSET)
         elif self.launch == self.thorough:
             from . import fastpath  # a program that launches once does without
 

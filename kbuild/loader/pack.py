@@ -93,6 +93,7 @@ class Packing:
         self.places: list[tuple[str, Any]] = []  # (path, device) of every kbuild array
         self.addresses: list[tuple[str, int]] = []  # (path, address) of every foreign array
         self.streams: set[int] = set()  # streams that foreign arrays are still being written on
+        self.tensors: list[Any] = []  # those of PyTorch's
         self.owners: list[Any] = []  # what holds the arrays' memory
 
     def add(self, type: abi.Type, value: Any, path: str) -> None:
@@ -152,29 +153,24 @@ class Packing:
             self.owners.append(value._owner)
             self.values.append(value._descriptor)
             return
-        described = None if isinstance(type, abi.IndexedArray) else _interface_of(value, path)
-        if described is None:
-            raise Refused(path, "wanted %s, got %s%s" % (type, describe(value), _hint(type, own, value)))
+        from . import lending  # no part of a start
+
+        lending.add(self, type, value, path)
+
+    def add_described(self, type: abi.Type, value: Any, path: str, described: Any, owner: Any, place: Any) -> None:
+        """Another library's array as its interface describes it, on a device where that is known. Raises Refused."""
         try:
-            view = interface.read(described, type.element, type.ndim)
+            view = interface.read(described, type.element, type.ndim)  # type: ignore[attr-defined]
             self.values.append(view.descriptor())
         except interface.Mismatch as error:
             raise Refused(path, "wanted %s, got %s" % (type, error)) from None
-        self.owners.append(value)
-        if view.ptr:
+        self.owners.append(owner)
+        if place is not None:
+            self.places.append((path, place))
+        elif view.ptr:
             self.addresses.append((path, view.ptr))
         if view.stream is not None:
             self.streams.add(view.stream)
-
-
-def _interface_of(value: Any, path: str) -> Any:
-    """What another library says about its array; asked once, since answering takes PyTorch 10 µs."""
-    try:
-        return getattr(value, "__cuda_array_interface__", None)
-    except MemoryError:
-        raise
-    except Exception as error:  # PyTorch refuses tensors that require gradients with a RuntimeError
-        raise Refused(path, "%s refuses to lend its memory: %s" % (type(value).__name__, error)) from None
 
 
 def _items(type: abi.Type, value: Any, count: int, path: str) -> Any:
@@ -192,16 +188,6 @@ def _check_names(type: abi.Struct, value: dict[str, object], path: str) -> None:
     if missing or unknown:
         said = "without %s" % ", ".join(missing) if missing else "with %s besides" % ", ".join(unknown)
         raise Refused(path, "wanted %s with the fields %s; got a dict %s" % (type.name, ", ".join(names), said))
-
-
-def _hint(type: abi.Array, own: abi.Type | None, value: object) -> str:
-    if isinstance(type, abi.IndexedArray) and not isinstance(own, abi.IndexedArray):
-        return ": make it one with kb.indexedarray(data, indices)"
-    if isinstance(own, abi.IndexedArray) and not isinstance(type, abi.IndexedArray):
-        return ": pass its contiguous(), or annotate the parameter with kb.indexedarray"
-    if hasattr(value, "__array_interface__") or isinstance(value, (list, bytes, bytearray, memoryview)):
-        return " in host memory: copy it to the GPU with kb.array(…) first"
-    return ""
 
 
 def unpack(type: abi.Type, data: Any, offset: int = 0) -> tuple[Any, ...]:

@@ -21,8 +21,12 @@ if TYPE_CHECKING:
 
 MISSING_KERNEL = "missing kernel"
 GRAPH_CONDITION = "graph condition"
-registry: dict[str, str] = {GRAPH_CONDITION: "kbuild.primitives.conditions:SETTER"}
-_NO_DEVICES = {MISSING_KERNEL, GRAPH_CONDITION}
+STRIDED_COPY = "copy with strides"
+registry: dict[str, str] = {
+    GRAPH_CONDITION: "kbuild.primitives.conditions:SETTER",
+    STRIDED_COPY: "kbuild.primitives.copies:copy",
+}
+_NO_DEVICES = {MISSING_KERNEL, GRAPH_CONDITION, STRIDED_COPY}
 _jit = False
 
 

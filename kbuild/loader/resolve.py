@@ -100,17 +100,19 @@ def joined(kernel: Any, inputs: Any, outputs: Any) -> tuple[Any, ...]:
 def _check_writable(name: str, outputs: Any) -> None:
     for i, value in enumerate(outputs):
         try:
-            is_read_only = (
-                getattr(value, "readonly", False)
-                if hasattr(value, "_kb_array_")
-                else value.__cuda_array_interface__["data"][1]
-            )
+            is_read_only = getattr(value, "readonly", False) if hasattr(value, "_kb_array_") else _is_read_only(value)
         except MemoryError:
             raise
         except Exception:  # no array, or none that can be read: its parameter will be named
             continue
         if is_read_only:
             raise LaunchError("%s: output %d is read-only: %s" % (name, i, describe(value)))
+
+
+def _is_read_only(value: Any) -> bool:
+    from . import foreign  # no part of a start
+
+    return foreign.is_read_only(value)
 
 
 def find(kernel: Kernel) -> Any:

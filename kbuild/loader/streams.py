@@ -35,7 +35,7 @@ class Stream:
     stream does not wait for the default stream, nor that for it. `handle` and `owner` make one over somebody else's.
     """
 
-    __slots__ = ("__weakref__", "_handle", "_is_own", "device", "owner")
+    __slots__ = ("__weakref__", "_handle", "_is_own", "_kind", "device", "owner")
 
     device: Any
 
@@ -46,10 +46,12 @@ class Stream:
         if handle is not None:
             self._handle.value = handle
         elif self.device.kind == "cuda":
-            self._is_own = True
+            self._is_own, self._kind = True, (self.device.ordinal, priority)
             with self.device.current(), context.Relaxed():
-                call = driver.get().call
-                call("cuStreamCreateWithPriority", self._handle, _NON_BLOCKING, priority, about=str(self.device))
+                self._handle.value = _reused(self._kind)
+                if not self._handle.value:
+                    call = driver.get().call
+                    call("cuStreamCreateWithPriority", self._handle, _NON_BLOCKING, priority, about=str(self.device))
 
     @property
     def handle(self) -> int:
@@ -124,7 +126,35 @@ class Stream:
             driver.get().call(name, self.handle, *args, about="stream 0x%x of %s" % (self.handle, self.device))
 
     def __del__(self) -> None:
-        _destroy(self, "cuStreamDestroy_v2")  # the driver finishes what is on it first
+        if hasattr(self, "_kind") and self.handle and not sys.is_finalizing():
+            handle, self._handle.value = self.handle, 0
+            _spare.setdefault(self._kind, []).append(handle)
+
+
+# A stream is never destroyed: the next one that is asked for is it. Other libraries keep handles (PyTorch's allocator
+# uses those of streams that its memory was used on when that goes, and never destroys its own), programs pass them on
+# as numbers, and a driver that is handed a dead one does not refuse: it crashes.
+_spare: dict[tuple[int, int], list[int]] = {}  # by GPU and priority
+
+
+def _reused(kind: tuple[int, int]) -> int:
+    """The handle of a stream that nobody has any more; 0 where there is none."""
+    spare = _spare.get(kind)
+    while spare:
+        try:
+            handle = spare.pop()
+        except IndexError:  # another thread has got it
+            break
+        try:
+            if not context.is_capturing(handle):  # else its capture was never ended
+                return handle
+        except BaseException:
+            spare.append(handle)
+            raise
+    return 0
+
+
+driver.on_fork(_spare.clear)
 
 
 def stream_priorities(device: Any = None) -> tuple[int, int]:
@@ -224,7 +254,7 @@ def _destroy(made: Any, call: str) -> None:
     for _ in range(2):  # what comes before the handle is given back is worth a second try
         try:
             if made._handle.value:
-                with made.device.current():
+                with made.device.current(), context.Relaxed():  # a finalizer may come while a graph is captured
                     handle, made._handle.value = made._handle.value, 0
                     driver.get().call(call, handle)
         except DriverError:

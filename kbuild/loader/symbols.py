@@ -70,6 +70,7 @@ SIGNATURES: dict[str, tuple[Any, ...]] = {
     "cuGraphExecDestroy": (_HANDLE,),
     "cuGraphDestroy": (_HANDLE,),
     "cuGraphGetNodes": (_HANDLE, c_void_p, _SIZE_OUT),
+    "cuGraphAddChildGraphNode": (_OUT, _HANDLE, c_void_p, c_size_t, _HANDLE),
     "cuGraphDebugDotPrint": (_HANDLE, c_char_p, c_uint),
     "cuGraphExecKernelNodeSetParams": (_HANDLE, _HANDLE, c_void_p),
     # graphs that decide (driver 12.4 and newer)

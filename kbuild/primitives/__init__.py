@@ -27,6 +27,7 @@ NAMES = (
     "array_sum",
     "capture_if",
     "capture_while",
+    "copy",
     "radix_sort_pairs",
     "runlength_encode",
 )

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from kbuild.loader import abi
-from kbuild.loader.values import class_of, uint32, uint64
-from kbuild.primitives import casting, conditions, reducing, runs, scanning, sorting
+from kbuild.loader.values import class_of, uint8, uint16, uint32, uint64
+from kbuild.primitives import casting, conditions, copying, reducing, runs, scanning, sorting
 from kbuild.primitives.kernels import made_once
 
 TYPE_CHECKING = False
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from kbuild.loader.types import Kernel
 
 _WORDS = {4: uint32, 8: uint64}
+_COPIED = {1: uint8, 2: uint16, **_WORDS}
 
 
 def type_named(spelling: str) -> Any:
@@ -43,6 +44,16 @@ def sum_kernels(dtype: Any, is_product: bool) -> tuple[Kernel, Kernel]:
 def cast_kernel(source: Any, target: Any) -> Kernel:
     """From one type of number to another."""
     return made_once(casting.make_cast, source, target)
+
+
+def word_of(size: int) -> Any:
+    """The type of whole numbers of so many bytes that copies move."""
+    return _COPIED[size]
+
+
+def copy_kernels(size: int) -> tuple[Kernel, Kernel]:
+    """What copies words of a size: as they come, and turning squares of them."""
+    return made_once(copying.make_copy, _COPIED[size]), made_once(copying.make_turn, _COPIED[size])
 
 
 def _scans() -> Iterator[Kernel]:
@@ -82,6 +93,11 @@ def _conditions() -> Iterator[Kernel]:
     yield conditions.set_condition
 
 
+def _copies() -> Iterator[Kernel]:
+    for size in _COPIED:
+        yield from copy_kernels(size)
+
+
 KERNELS: dict[str, Callable[[], Iterator[Kernel]]] = {
     "array_cast": _casts,
     "array_inner": _inner,
@@ -89,6 +105,7 @@ KERNELS: dict[str, Callable[[], Iterator[Kernel]]] = {
     "array_sum": _sums,
     "capture_if": _conditions,
     "capture_while": _conditions,
+    "copy": _copies,
     "radix_sort_pairs": _sorts,
     "runlength_encode": _runs,
 }

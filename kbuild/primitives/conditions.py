@@ -39,7 +39,7 @@ class Setter:
         if not hasattr(target, "bundle"):
             return  # compiled here, by what is installed
         bundle = target.bundle
-        rows = [row for row in bundle.manifest["cubins"] if target.index in row["kernels"]]
+        rows = bundle.rows_of(target.index)
         order = select.candidates(device, rows, bundle.allow_ptx).order
         if order and rows[order[0]]["cuda"] < OLDEST:
             row = rows[order[0]]

@@ -53,7 +53,7 @@ def _is_there(kernel: Kernel) -> bool:
 def find(kernel: Kernel) -> Any:
     """What launches a kernel: its instance in a bundle, or a compiler where one was asked for. Raises LoaderError."""
     try:
-        return _in_a_bundle(kernel)
+        return in_a_bundle(kernel)
     except LoaderError:
         if not providers.jit_enabled():
             raise
@@ -61,7 +61,8 @@ def find(kernel: Kernel) -> Any:
     return providers.find(providers.MISSING_KERNEL)(kernel)
 
 
-def _in_a_bundle(kernel: Kernel) -> Any:
+def in_a_bundle(kernel: Kernel) -> Any:
+    """A kernel's instance in a bundle of this program. Raises LoaderError where none holds it."""
     seen: list[Bundle] = []
     holding: list[Bundle] = []
     for bundle in _bundles():

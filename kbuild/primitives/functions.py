@@ -178,7 +178,7 @@ def runlength_encode(
         views.clear(found_count, stream)
     else:
         _encode(source, found_values, found_lengths, found_count, count, stream)
-    return run_count if run_count is not None else int(views.read(found_count, stream))
+    return run_count if run_count is not None else int(views.read(found_count))
 
 
 def _encode(values: array, run_values: array, run_lengths: array, run_count: array, count: int, stream: Any) -> None:

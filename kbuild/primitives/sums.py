@@ -119,7 +119,7 @@ def _target(name: str, like: array, dtype: Any, out: Any, axis: int | None, stre
 def _answer(target: array, out: Any, axis: int | None, stream: Any) -> Any:
     if out is not None:
         return out
-    return target if axis is not None else views.read(target, stream)
+    return target if axis is not None else views.read(target)
 
 
 def _pairs(axes: Sequence[views.Axis]) -> list[views.Axis]:

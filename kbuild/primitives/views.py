@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import operator
 
-from kbuild.loader import abi, context, driver, interface
-from kbuild.loader.array import array, empty
+from kbuild.loader import abi, context, copying, interface
+from kbuild.loader.array import array, empty, wrap
 from kbuild.loader.foreign import asarray
 from kbuild.loader.values import class_of, describe
 
@@ -91,8 +91,8 @@ def plain(given: array, scalar: abi.Scalar, *axes: tuple[int, int], offset: int 
     """The numbers of an array under other axes, (extent, stride in bytes) each, from `offset` bytes on."""
     shape = tuple([n for n, _ in axes])
     strides = tuple([stride if n > 1 else 0 for n, stride in axes])  # of one element no stride is too large
-    ptr = given.ptr + offset
-    return array(ptr=ptr, shape=shape, strides=strides, dtype=class_of(scalar), device=given.device, owner=given)  # type: ignore[no-any-return]
+    view = interface.View(given._alive().ptr + offset, shape, strides, scalar)
+    return wrap(view, class_of(scalar), given.device, given._owner)
 
 
 def components(element: abi.Type) -> int:
@@ -142,16 +142,10 @@ def offsets(axes: Sequence[Axis]) -> list[tuple[int, ...]]:
 
 
 def clear(out: array, stream: Any) -> None:
-    """Sets an array without gaps to zero, in the order of a stream."""
-    if out.nbytes:
-        with out.device.current():
-            driver.get().call("cuMemsetD8Async", out.ptr, 0, out.nbytes, context.stream_handle(stream))
+    """Sets an array to zero, in the order of a stream."""
+    copying.fill_bytes(out, bytes(out.nbytes // max(out.size, 1)), stream)
 
 
-def read(out: array, stream: Any) -> Any:
-    """The one element of an array, once what was launched on the stream is done."""
-    handle = context.stream_handle(stream)
-    if handle > 1 and not on_host([out]):  # copies wait for the default stream by themselves
-        with out.device.current():
-            driver.get().call("cuStreamSynchronize", handle)
+def read(out: array) -> Any:
+    """The one element of an array; waits for what was launched, on whichever stream."""
     return out.tolist()[0]

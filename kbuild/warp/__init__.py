@@ -32,6 +32,7 @@ _HOMES = {
         is_cubql_available is_cuda_available is_device_available is_peer_access_enabled is_peer_access_supported
         map_cuda_device set_device set_peer_access_enabled synchronize synchronize_device unmap_cuda_device
     """,
+    "frameworks": "from_dlpack from_jax from_torch to_dlpack to_jax to_torch",
     "graphs": """
         CaptureMode Graph ScopedCapture capture_begin capture_debug_dot_print capture_end capture_if capture_launch
         capture_while is_conditional_graph_supported
@@ -56,6 +57,16 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split
 _LOADER = {
     "Function": "types",
     "Kernel": "types",
+    "device_from_jax": "conversions",
+    "device_from_torch": "conversions",
+    "device_to_jax": "conversions",
+    "device_to_torch": "conversions",
+    "dtype_from_jax": "conversions",
+    "dtype_from_torch": "conversions",
+    "dtype_to_jax": "conversions",
+    "dtype_to_torch": "conversions",
+    "stream_from_torch": "conversions",
+    "stream_to_torch": "conversions",
 }
 _OTHER_NAMES = {  # Warp's name: (a module here or of the loader, its name there)
     "bool": ("loader.values", "bool_"),

@@ -12,11 +12,9 @@ _FAMILIES = {
         set_device_allocator
     """,
     "other frameworks": """
-        JaxCallableGraphMode JaxModulePreloadMode clear_jax_callable_graph_cache device_from_jax device_from_paddle
-        device_from_torch device_to_jax device_to_paddle device_to_torch dtype_from_jax dtype_from_paddle
-        dtype_from_torch dtype_to_jax dtype_to_paddle dtype_to_torch from_dlpack from_ipc_handle from_jax from_paddle
-        from_torch jax_callable jax_kernel stream_from_paddle stream_from_torch stream_to_torch to_dlpack to_jax
-        to_paddle to_torch
+        JaxCallableGraphMode JaxModulePreloadMode clear_jax_callable_graph_cache device_from_paddle device_to_paddle
+        dtype_from_paddle dtype_to_paddle from_ipc_handle from_paddle jax_callable jax_kernel stream_from_paddle
+        to_paddle
     """,
     "graphics": "GLTextureResource RegisteredGLBuffer",
     "gradients": "Tape grad",

@@ -76,11 +76,11 @@ int main(int argc, char **argv)
     CALL(cuModuleLoadData, (void **, const void *), &module, cubin);
     CALL(cuModuleGetFunction, (void **, void *, const char *), &function, module, argv[2]);
 
-    unsigned launch = count;
+    unsigned launch[2] = {count, 0}; /* end, origin */
     struct Array pos = {positions, count, sizeof(struct Vector)}, vel = {velocities, count, sizeof(struct Vector)};
     struct Vector gravity = {0.0f, -9.81f, 0.0f};
     float dt = 0.5f;
-    void *parameters[] = {&launch, &pos, &vel, &gravity, &dt};
+    void *parameters[] = {launch, &pos, &vel, &gravity, &dt};
     CALL(cuLaunchKernel,
          (void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **),
          function, (count + 255) / 256, 1, 1, 256, 1, 1, 0, NULL, parameters, NULL);

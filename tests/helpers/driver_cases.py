@@ -22,11 +22,13 @@ from kbuild.loader import (
     conditional,
     context,
     copying,
+    dlpack,
     driver,
     foreign,
     format,
     graphs,
     indexed,
+    loans,
     peers,
     readiness,
     resolve,
@@ -36,7 +38,9 @@ from kbuild.loader.types import int32, struct
 from kbuild.loader.values import vec3
 from kbuild.primitives import conditions
 from kbuild.warp import launching, memory
+from tests.helpers.capsules import Consumer, Producer
 from tests.helpers.fake_cuda import bundle_bytes, code, cubin_row, kernel_rows, make_bundle, make_manifest
+from tests.helpers.fake_torch import FakeTorch
 
 if TYPE_CHECKING:
     from tests.helpers.fake_cuda import FakeCuda
@@ -233,6 +237,80 @@ def indexed_assign(cuda: FakeCuda) -> Act:
 def launch_of_indexed(cuda: FakeCuda) -> Act:
     made, kernel = seen(), make_bundle([("a", "indexedarray2[int32]")])["p.kernels:k"]
     return launched(cuda, lambda: kernel.launch(1, (made,)))
+
+
+# Others' arrays and streams
+
+
+def with_torch(torch: FakeTorch, act: Act) -> Act:
+    """The act where `import torch` gives that module."""
+
+    def acted() -> Any:
+        real = sys.modules.get("torch")
+        sys.modules["torch"] = torch
+        try:
+            return act()
+        finally:
+            del sys.modules["torch"]
+            if real is not None:
+                sys.modules["torch"] = real
+
+    return acted
+
+
+@scene
+def launch_of_a_tensor(cuda: FakeCuda) -> Act:
+    kernel, torch, held = make_bundle(PARAMETERS)["p.kernels:k"], FakeTorch(), arrays.zeros(3)
+    torch.current[0] = cuda.make_stream()
+    tensor = torch.over(held)
+    return with_torch(torch, launched(cuda, lambda: kernel.launch(300, (tensor, 1.0))))
+
+
+@scene
+def launch_of_a_tensor_elsewhere(cuda: FakeCuda) -> Act:
+    kernel, torch, held = make_bundle(PARAMETERS)["p.kernels:k"], FakeTorch(), arrays.zeros(3)
+    torch.current[0], stream = cuda.make_stream(), cuda.make_stream()
+    tensor = torch.over(held)
+    return with_torch(torch, launched(cuda, lambda: kernel.launch(300, (tensor, 1.0), stream)))
+
+
+@scene
+def asarray_of_a_tensor(cuda: FakeCuda) -> Act:
+    torch, held = FakeTorch(), arrays.array([1, 2, 3])
+    torch.current[0] = cuda.make_stream()
+    tensor = torch.over(held)
+    return with_torch(torch, lambda: foreign.asarray(tensor).tolist())
+
+
+@scene
+def lend(cuda: FakeCuda) -> Act:
+    held, stream = arrays.array([1, 2, 3]), cuda.make_stream()
+
+    def act() -> Any:
+        consumer = Consumer(held.__dlpack__(stream=stream, max_version=(1, 0)))
+        consumer.give_back()
+        return consumer.shape, consumer.device, loans.count()
+
+    return act
+
+
+@scene
+def lend_to_the_host(cuda: FakeCuda) -> Act:
+    held = arrays.array([1, 2, 3])
+
+    def act() -> Any:
+        consumer = Consumer(held.__dlpack__(dl_device=(1, 0)))
+        consumer.give_back()
+        return consumer.shape, consumer.device, loans.count()
+
+    return act
+
+
+@scene
+def borrow(cuda: FakeCuda) -> Act:
+    held = arrays.array([1.0, 2.0, 3.0])
+    producer = Producer(data=held.ptr, device=2, shape=(3,))
+    return lambda: (held.ptr and dlpack.from_dlpack(producer.capsule())).tolist()
 
 
 # Using arrays

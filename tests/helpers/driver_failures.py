@@ -42,6 +42,7 @@ QUICK = (  # scenes that launch the quick way once they are warm
     "launch in blocks of any size",
     "launch of two kernels",
     "launch of the second best code",
+    "launch of a tensor",
     "launch of indexed",
     "kb launch",
 )
@@ -135,12 +136,14 @@ class Run:
         before, (call, *after) = self.calls[: number - 1], self.calls[number - 1 :]
         on_the_way = ("cuCtx", "cuThreadExchangeStreamCaptureMode")
         work = next((c for c in (call, *after) if not c.startswith(on_the_way)), None)
-        if call == "cuThreadExchangeStreamCaptureMode" and before[-1:] == ["cuMemFree_v2"]:
+        if call == "cuThreadExchangeStreamCaptureMode" and before[-1:] and before[-1] in GIVEN_BACK:
             return True  # as below
         asked = ("cuStreamIsCapturing", "cuStreamGetCaptureInfo_v2")
         if self.warm and self.name.startswith("capture") and work in (*asked, "cuLaunchKernelEx"):
             # Of a quick launch, which the thorough one repeats.
             return call != "cuLaunchKernelEx" or before[-2:] != ["cuCtxGetCurrent", "cuCtxSetCurrent"]
+        if call == "cuStreamIsCapturing" and self.name == "launch of a graph on a stream":
+            return True  # asked again in the GPU's own context
         if call in ("cuMemAllocFromPoolAsync", "cuMemAlloc_v2") and code == 2:
             return True  # tried again, when what waits and what the pool keeps has gone back
         if work in ("cuMemFree_v2", "cuMemFreeAsync", "cuStreamDestroy_v2", "cuGraphExecDestroy", "cuGraphDestroy"):

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from kbuild.loader import abi, context, driver, format, recent, schema, types, uses
+from kbuild.loader import abi, context, driver, format, recent, schema, streams, types, uses
 from kbuild.loader.bundle import Bundle, from_bytes
 from kbuild.loader.memory import allocation, pools
 
@@ -82,11 +82,16 @@ class FakeCuda:
         self.library.fake_reset()
         self.set_current(0)
 
-    @staticmethod
-    def _forget_here() -> None:
+    def _forget_here(self) -> None:
         """What the loader remembers of a driver."""
         for kept in (recent._logs, uses.captures, pools._pools, allocation._waiting):  # may hold streams: these first
             kept.clear()  # type: ignore[attr-defined]
+        if streams._spare:
+            self.set_current(0x1000)  # the first GPU's
+            for spare in streams._spare.values():
+                for handle in spare:
+                    self.library.cuStreamDestroy_v2(ctypes.c_uint64(handle))
+        streams._spare.clear()
         driver._driver, context._devices = None, None
 
     def set_current(self, context: int) -> None:
@@ -150,6 +155,7 @@ class FakeCuda:
         """What the program has made and not given back, by kind; `allocations` are of all kinds of memory."""
         kinds = ("allocations", "host", "events", "streams", "graphs", "pools")
         found = {kind: int(getattr(self.library, "fake_live_" + kind)()) for kind in kinds}
+        found["streams"] -= sum(map(len, streams._spare.values()))  # kept for the next that asks
         return {kind: number for kind, number in found.items() if number}
 
     @property

@@ -25,7 +25,8 @@ from kbuild.loader import finder, resolve, types, values  # noqa: E402
 late = (HEAVY - {"ctypes"}) & set(sys.modules) - before
 
 from kbuild.loader import array as arrays  # noqa: E402
-from kbuild.loader import builtins, indexed  # noqa: E402
+from kbuild.loader import builtins, dlpack, indexed, loans  # noqa: E402
+from tests.helpers.capsules import Consumer, Producer  # noqa: E402
 from tests.helpers.driver_cases import SCENES  # noqa: E402
 from tests.helpers.driver_failures import try_all  # noqa: E402
 from tests.helpers.fake_cuda import FakeCuda, bundle_bytes, make_bundle  # noqa: E402
@@ -157,6 +158,23 @@ def library() -> None:
     check(rare <= set(sys.modules), "now they are there")
 
 
+def lending(cuda):
+    """Memory out and in by DLPack, given back with an exception on its way too."""
+    mine, producer = arrays.zeros((2, 3)), Producer()
+    consumer = Consumer(mine.__dlpack__(stream=1))
+    check((consumer.shape, consumer.tensor.data, loans.count()) == ((2, 3), mine.ptr, 1), "lent")
+    consumer.give_back()
+    check(loans.count() == 0, "given back")
+    try:
+        check(mine.__dlpack__(max_version=(1, 0)), 1 / 0)
+    except ZeroDivisionError:
+        check(loans.count() == 0, "never consumed")
+    made = dlpack.from_dlpack(producer.capsule())
+    check(made.tolist() == [0.0] * 4 and not producer.deleted, "borrowed")
+    del made
+    check(len(producer.deleted) == 1, "given back once")
+
+
 def main() -> None:
     library()
     check(not early, "`import kbuild.loader` loads %s" % early)
@@ -164,7 +182,7 @@ def main() -> None:
     check(loader.Bundle is bundles.Bundle and callable(resolve.launch) and finder.BUNDLE_NAME, "names")
     check(scale.name == "__main__:scale", scale.name)
     check(loader.__file__.startswith(sys.argv[1]), "the loader is the installed one: %s" % loader.__file__)
-    for test in (launches, structs, seen_through_indices, states, threads):
+    for test in (launches, structs, seen_through_indices, states, threads, lending):
         with FakeCuda(Path(sys.argv[3])) as cuda:
             test(cuda)
             check(not cuda.breaches, cuda.breaches)

@@ -77,7 +77,7 @@ def test_preload(two_gpus: FakeCuda) -> None:
 def test_a_driver_that_has_no_cuFuncLoad(cuda: FakeCuda) -> None:
     driver.get().version = (12, 3)
     assert make_bundle(PARAMETERS).preload() == 1
-    assert "cuFuncGetAttribute" in cuda.calls
+    assert cuda.calls.count("cuFuncGetAttribute") == 2
     assert "cuFuncLoad" not in cuda.calls
 
 

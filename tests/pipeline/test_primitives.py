@@ -36,16 +36,18 @@ def test_all_of_them_for_three_gpus(make_project: MakeProject) -> None:
         "sorting:place_digits",
         "cast",
         "chunk_sums",
+        "copy_words",
         "count_digits",
         "move_pairs",
         "scan_chunks",
         "sum_chunks",
         "sum_rows",
+        "turn_words",
     }
     bundle = open_bundle(project.bundle)
     bundle.verify()
     units = {(row["unit"].partition("#")[0], row["target"]) for row in bundle.manifest["cubins"]}
-    for module in ("casting", "conditions", "reducing", "runs", "scanning", "sorting"):
+    for module in ("casting", "conditions", "copying", "reducing", "runs", "scanning", "sorting"):
         assert {(OWN + module, target) for target in TARGETS} <= units
     assert {"pkg.first:louder", "pkg.second:moved"} <= set(bundle)
     assert all(row["spills"] == 0 for cubin in bundle.manifest["cubins"] for row in cubin["resources"])

@@ -13,7 +13,7 @@ import pytest
 
 import kbuild as kb
 from kbuild import primitives
-from kbuild.primitives import kernels, sorting, sums, views
+from kbuild.primitives import copies, kernels, sorting, sums, views
 from tests.helpers.whole_arrays import Machine, Simulated, on_this_machine
 
 KERNELS = {
@@ -21,6 +21,7 @@ KERNELS = {
     "array_inner": {"sum_chunks", "sum_rows"},
     "array_scan": {"chunk_sums", "scan_chunks"},
     "array_sum": {"sum_chunks", "sum_rows"},
+    "copy": {"copy_words", "turn_words"},
     "radix_sort_pairs": {"count_digits", "move_pairs", "place_digits"},
     "runlength_encode": {"count_heads", "write_runs"},
 }
@@ -31,6 +32,7 @@ def machine(monkeypatch: pytest.MonkeyPatch) -> Iterator[Machine]:
     """Two blocks share the work where several can, so that one has two tiles and the other a part of one."""
     monkeypatch.setattr(kernels, "MOST_CHUNKS", 2)
     monkeypatch.setattr(sums, "MOST_CHUNKS", 2)
+    monkeypatch.setattr(copies, "_ready", lambda kernel, device: kernel.target)
     with on_this_machine(Simulated()) as found:
         yield found
 
@@ -86,6 +88,15 @@ def cast() -> None:
     np.testing.assert_array_equal(out.numpy(), data)
 
 
+def copy() -> None:
+    """Called as the loader calls it, which with a stand-in for the driver finds no bundle."""
+    data = numbers(40 * 35).reshape(40, 35)
+    source, turned, thin = kb.array(data), kb.empty((35, 40), dtype=int), kb.empty((40, 18), dtype=int)
+    for view, to in ((source.transpose(), turned), (source[:, ::2], thin[:, ::-1])):
+        assert copies.copy(to._view, view._view, to.device, 0)
+        np.testing.assert_array_equal(to.numpy(), view.numpy())
+
+
 def test_places_of_more_tiles_than_a_block_takes_at_once() -> None:
     """As with more than six million pairs."""
     counts = np.random.default_rng(5).integers(0, 3072, (2, 2048 + 300)).astype(np.int32)
@@ -100,6 +111,7 @@ CASES: dict[str, Callable[[], None]] = {
     "array_inner": inner,
     "array_scan": scan,
     "array_sum": total,
+    "copy": copy,
     "radix_sort_pairs": sort,
     "runlength_encode": runs,
 }

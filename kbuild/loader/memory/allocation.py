@@ -11,7 +11,7 @@ import ctypes
 import sys
 from ctypes import c_uint64
 
-from .. import context, driver, uses
+from .. import context, current, driver, uses
 from ..context import Relaxed, is_capturing
 from ..errors import DriverError
 from . import books, pools
@@ -36,6 +36,7 @@ class Memory:
     device: Any
     free_call = ""  # how the driver takes it back
     place = ""  # its name in the books; "": the device's
+    is_zero = False  # whether it was made so
 
     def __init__(self, device: Any, size: int) -> None:
         self.device, self.size = device, size
@@ -45,7 +46,7 @@ class Memory:
         self.users: dict[int, Any] = {}
         if size:
             self._allocate()
-            books.note(id(self), self.place or str(device), size)
+            books.note(id(self), self.place or device.alias, size)
 
     def _allocate(self) -> None:
         raise NotImplementedError
@@ -111,14 +112,24 @@ class PoolMemory(Memory):
     free_call = "cuMemFreeAsync"
 
     def _allocate(self) -> None:
-        from .. import current
-
         self.handle = current.handle(self.device)
         self._owner = current.stream(self.device.ordinal) if self.handle else None
         pool = pools.of(self.device)
         assert pool is not None
         arguments = ("cuMemAllocFromPoolAsync", self._address, self.size, pool.handle, self.handle)
         _take(self.device, self.size, arguments)
+
+
+class ZeroMemory(PoolMemory):
+    """The same, cleared."""
+
+    __slots__ = ()
+    is_zero = True
+
+    def _allocate(self) -> None:
+        super()._allocate()
+        arguments = (self._address.value, 0, self.size, self.handle)
+        driver.get().call("cuMemsetD8Async", *arguments, about=str(self.device))
 
 
 class PlainMemory(Memory):
@@ -209,18 +220,31 @@ class HostMemory(Memory):
             books.strike(id(self))
 
 
-def allocate(device: Any, size: int, memory: str | None = None) -> Memory:
+sweepers: list[Callable[[], None]] = []  # called before memory is allocated: they let go what nobody has any more
+
+
+def sweep_all() -> None:
+    """Asks for what nobody has any more."""
+    for sweep in sweepers:
+        sweep()
+
+
+def allocate(device: Any, size: int, memory: str | None = None, is_zero: bool = False) -> Memory:
     """Memory on a device: `memory` is None for what is usual there, `pinned`, `mapped` or `managed`.
 
+    With `is_zero` it is cleared where that costs least here, and says so by an attribute of this name.
     Raises DriverError, ValueError.
     """
+    sweep_all()
     if memory is None:
         if device.kind != "cuda":
             return HostMemory(device, size)
         if _waiting.get(device.ordinal):
             reclaim(device)
         with device.current():
-            return (PoolMemory if _may_pool(device) else PlainMemory)(device, size)
+            if not _may_pool(device):
+                return PlainMemory(device, size)
+            return (ZeroMemory if is_zero else PoolMemory)(device, size)
     if memory == "pinned" and device.kind != "cuda":
         return _pinned(device, size)
     if memory == "mapped" and device.kind == "cuda":
@@ -234,8 +258,6 @@ def allocate(device: Any, size: int, memory: str | None = None) -> Memory:
 
 
 def _may_pool(device: context.Device) -> bool:
-    from .. import current
-
     if is_capturing(current.handle(device)):
         return False
     return pools.of(device) is not None
@@ -306,8 +328,8 @@ def give_back(call: str, take: Callable[[], int], handle: int) -> None:
     """Frees memory in the way that it asks for; `take` gives the address at the last moment, 0 where it is gone."""
     if call == "cuMemFreeAsync":
         ptr = take()
-        if ptr:
-            driver.get().call(call, ptr, handle)
+        if ptr and driver.get().ask(call, ptr, handle):  # a stream that its owner has destroyed
+            driver.get().call("cuMemFree_v2", ptr)
         return
     with Relaxed():
         ptr = take()
@@ -373,8 +395,18 @@ def waiting(device: context.Device) -> int:
     return sum([one.size for one in list(_waiting.get(device.ordinal, ()))])
 
 
+def _is_captured(handle: int) -> bool:
+    """Whether a stream is being captured; not where its owner has destroyed it."""
+    try:
+        return is_capturing(handle)
+    except DriverError:
+        return False
+
+
 def reclaim(device: context.Device, wait: bool = False) -> None:
     """Gives back what was waiting for streams that are through by now; `wait`: for all of them."""
+    if wait:
+        sweep_all()
     queue = _waiting.get(device.ordinal)
     lock = context.lock()
     if not queue or not lock.acquire(blocking=wait):
@@ -382,7 +414,7 @@ def reclaim(device: context.Device, wait: bool = False) -> None:
     try:
         with device.current(), Relaxed():  # asking for an event is not allowed in a capture
             for one in list(queue):
-                is_free = one.is_done(wait) and not (one.handle and is_capturing(one.handle))
+                is_free = one.is_done(wait) and not (one.handle and _is_captured(one.handle))
                 if is_free and one in queue:  # a finalizer may have been here meanwhile
                     queue.remove(one)
                     one.finish()

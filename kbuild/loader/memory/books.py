@@ -93,14 +93,14 @@ def summary(place: str) -> MemoryReport:
 def memory_report(device: Any = None) -> MemoryReport:
     """What kbuild's arrays hold on a device, and who asked for it. See `MemoryReport`."""
     from .. import context
+    from . import allocation, pools
 
+    allocation.sweep_all()
     if device == "pinned":
         return summary("pinned")
     place = context.get_device(device)
     report = summary(str(place))
     if place.kind == "cuda":
-        from . import allocation, pools
-
         report.free, report.total = place.free_memory, place.total_memory
         pool = pools.of(place)
         report.pooled = max(0, pool.reserved - pool.used) if pool is not None else 0

@@ -1,15 +1,16 @@
 """Copies and fills, with strides, on a stream.
 
 Each side of a copy is a View on a device. What lies without gaps on both sides goes in one piece, rows with gaps as
-two-dimensional copies, and what neither serves piece by piece. Ordinary memory of the host is safe to change, or to
-read, when a call returns; with pinned memory the host goes on at once.
+two-dimensional copies, and what neither serves piece by piece; on one GPU by a kernel, where a bundle has it
+(`providers.STRIDED_COPY`). Ordinary memory of the host is safe to change, or to read, when a call returns; with pinned
+memory the host goes on at once. Where both sides of a copy share elements, those have no certain value afterwards.
 """
 
 from __future__ import annotations
 
 import ctypes
 
-from .. import buffers, context, driver, uses
+from .. import buffers, context, driver, providers, uses
 from ..interface import View, contiguous_strides, is_contiguous
 
 TYPE_CHECKING = False
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
 
 _HOST, _DEVICE = 1, 2  # CUmemorytype
 _MAX_PITCH = 2**31 - 1
+# From where on a kernel is asked for, if the program has one: calls of the driver's; bytes of a row, and how many rows.
+_MANY_CALLS = 16
+_SHORT_ROW, _MANY_ROWS = 32, 64
 
 
 class Copy2D(ctypes.Structure):
@@ -62,19 +66,43 @@ class Piece:
         self.to_pitch, self.source_pitch = to_pitch, source_pitch
 
 
+class Layout:
+    """How a copy is cut: pieces of `height` rows of `width` bytes, one for each place along `outer` axes."""
+
+    __slots__ = ("height", "outer", "pitches", "width")
+
+    def __init__(self, size: int, axes: list[tuple[int, int, int]]) -> None:
+        width, height, pitches = size, 1, (0, 0)
+        if axes and axes[-1][1:] == (width, width):
+            width *= axes.pop()[0]
+        if axes and min(axes[-1][1:]) >= width and max(axes[-1][1:]) <= _MAX_PITCH:
+            height, *steps = axes.pop()
+            pitches = (steps[0], steps[1])
+        self.width, self.height, self.pitches, self.outer = width, height, pitches, axes
+
+    def is_scattered(self) -> bool:
+        """Many calls of the driver's, or very short rows, each of which costs as much as a long one."""
+        calls = 1
+        for extent, _, _ in self.outer:
+            calls *= extent
+        return calls > _MANY_CALLS or (self.width < _SHORT_ROW and calls * self.height > _MANY_ROWS)
+
+
+def layout(to: View, source: View) -> Layout | None:
+    """How to copy one view into another of the same shape; None where there is nothing to copy."""
+    axes = _merged(to, source)
+    return None if axes is None else Layout(to.element.size, axes)
+
+
 def pieces(to: View, source: View) -> Iterator[Piece]:
     """The copy of one view into another of the same shape as two-dimensional pieces, few and large."""
-    axes = _merged(to, source)
-    if axes is None:
-        return
-    width, height, pitches = to.element.size, 1, (0, 0)
-    if axes and axes[-1][1:] == (width, width):
-        width *= axes.pop()[0]
-    if axes and min(axes[-1][1:]) >= width and max(axes[-1][1:]) <= _MAX_PITCH:
-        height, *steps = axes.pop()
-        pitches = (steps[0], steps[1])
-    for a, b in _offsets(axes):
-        yield Piece(to.ptr + a, source.ptr + b, width, height, *pitches)
+    found = layout(to, source)
+    return iter(()) if found is None else _cut(found, to, source)
+
+
+def _cut(found: Layout, to: View, source: View) -> Iterator[Piece]:
+    for a, b in _offsets(found.outer):
+        yield Piece(to.ptr + a, source.ptr + b, found.width, found.height, *found.pitches)
 
 
 def _merged(to: View, source: View) -> list[tuple[int, int, int]] | None:
@@ -115,8 +143,24 @@ def copy(to: Side, source: Side, handle: int) -> None:
         return
     with gpu.current():
         _check_capture(to, source, handle)
-        for piece in pieces(to.view, source.view):
+        found = layout(to.view, source.view)
+        if found is None or (
+            not (to.is_host or source.is_host)
+            and found.is_scattered()
+            and _by_kernel(to.view, source.view, gpu, handle)
+        ):
+            return
+        for piece in _cut(found, to.view, source.view):
             _run(piece, to.is_host, source.is_host, handle, str(gpu))
+
+
+def _by_kernel(to: View, source: View, gpu: Any, handle: int) -> bool:
+    """Whether a kernel copies, within one GPU: where a bundle of this program has it."""
+    try:
+        provider = providers.find(providers.STRIDED_COPY)
+    except ImportError:  # the loader alone is here
+        return False
+    return provider is not None and bool(provider(to, source, gpu, handle))
 
 
 def _check_capture(to: Side, source: Side, handle: int) -> None:
