@@ -48,7 +48,7 @@ class DeviceArray:
 class DeviceIndexed:
     """A NumPy array and index arrays of int32 (None: the axis is plain), where kernels expect an indexedarray."""
 
-    is_alive, device, _gap = True, None, None
+    is_alive, device, _gap, _owner = True, None, None, None
 
     def __init__(self, host: np.ndarray, tables: Sequence[np.ndarray | None], type: abi.IndexedArray) -> None:
         self._type, self.host, self.tables = type, host, tables

@@ -97,7 +97,7 @@ def bundle(bundle_path: Path) -> Bundle:
 class StandIn(Device):
     """Device memory of a GPU that computes what the bundle expects, spoiled on request."""
 
-    arch = "sm_90"
+    arch, target = 90, "sm_90"
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, bundle: Bundle) -> None:
         super().__init__("stand-in", 9, 0, (13, 0))

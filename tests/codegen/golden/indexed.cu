@@ -2,7 +2,7 @@
 #pragma nv_diag_suppress 177
 #pragma nv_diag_suppress 186
 #pragma nv_diag_suppress 550
-struct kb_launch1 { unsigned int count; };
+struct kb_launch1 { unsigned int end, origin; };
 __device__ __forceinline__ long long kb_at(const int *index, long long i) { return index ? index[i] : i; }
 template <class T> struct kb_indexed1 {
     char *data; int whole[1]; int stride[1]; const int *index[1]; int shape[1];
@@ -22,8 +22,8 @@ namespace kb_unit {
 // golden.indexed:indexed
 extern "C" __global__ void indexed(const kb_launch1 kb_launch, kb_indexed2<float> a, kb_indexed1<int> b)
 {
-    const unsigned int kb_linear = blockIdx.x * blockDim.x + threadIdx.x;
-    if (kb_linear >= kb_launch.count) return;
+    const unsigned int kb_linear = blockIdx.x * blockDim.x + threadIdx.x + kb_launch.origin;
+    if (kb_linear >= kb_launch.end) return;
     const int kb_tid = (int)kb_linear;
 #line 8 "/kbuild/golden/indexed.py"
     int i = kb_tid;
