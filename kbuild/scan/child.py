@@ -71,6 +71,7 @@ class _Session:
         self.importing = importing
         self.request: Request
         self.found: list[Found] = []
+        self.own: list[Any] = []  # kernels of kbuild's own
         self.scanned = Scanned()
 
     def answer(self, message: dict[str, Any]) -> dict[str, Any]:
@@ -82,6 +83,8 @@ class _Session:
     def scan(self) -> Scanned:
         report = Report()
         request = self.request
+        # Before the project's modules, which may do anything to later imports.
+        self.own = primitives.kernels_of(request.primitives) if request.primitives else []
         kernels, faults, failed = import_kernels(request, self.importing)
         for fault in faults:
             report.add(fault)
@@ -90,7 +93,7 @@ class _Session:
     def _scanned(self, kernels: Sequence[Any], report: Report, failed: list[str]) -> Scanned:
         kernels = [kernel for kernel in kernels if not is_own(kernel.module)]
         wanted = [kernel for kernel in kernels if kernel.module in self.request.modules]
-        wanted += primitives.kernels_of(self.request.primitives)
+        wanted += self.own
         self.found = find(wanted, report, self.request.keep_going)
         skipped = _skipped(kernels, self.request.modules)
         units = cut(self.found, self.request)
