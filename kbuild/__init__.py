@@ -62,9 +62,6 @@ def _resolve(name: str) -> object:
     if name in _MODULES:
         return _module(_MODULES[name])
     if home is not None:
-        if home in ("loader.types", "loader.providers"):
-            # By name: what compiles at launch is imported only where somebody asks for it.
-            _module("loader.providers").register("missing kernel", "kbuild.jit:missing_kernel")  # type: ignore[attr-defined]
         return getattr(_module(home), name)
     if not name.startswith("_"):
         # Types (`vec3`, `float64`) and the functions of the kernel language have a table each.

@@ -97,7 +97,7 @@ class Gpu:
 
     def again(self) -> None:
         """The same memory as at the beginning."""
-        self.cuda.call("cuMemcpyHtoD_v2", self.base, self.image, self.total)
+        self.cuda.call("cuMemcpyHtoDAsync_v2", self.base, self.image, self.total, 0)
 
     def address(self, buffer: str, offset: int) -> int:
         """Where a buffer's byte is."""
@@ -108,7 +108,8 @@ class Gpu:
         self.cuda.call("cuCtxSynchronize")
         whole = bytearray(self.total)
         into = (ctypes.c_char * self.total).from_buffer(whole)
-        self.cuda.call("cuMemcpyDtoH_v2", ctypes.addressof(into), self.base, self.total)
+        self.cuda.call("cuMemcpyDtoHAsync_v2", ctypes.addressof(into), self.base, self.total, 0)
+        self.cuda.call("cuCtxSynchronize")
         del into
         found = {}
         end = 0
@@ -125,11 +126,11 @@ class Gpu:
         """A copy, fill or write between launches."""
         to = self.address(*op["to"])
         if op["op"] == "set":
-            self.cuda.call("cuMemsetD8_v2", to, op["byte"] & 255, op["size"])
+            self.cuda.call("cuMemsetD8Async", to, op["byte"] & 255, op["size"], 0)
         elif op["op"] == "copy":
-            self.cuda.call("cuMemcpyDtoD_v2", to, self.address(*op["source"]), op["size"])
+            self.cuda.call("cuMemcpyDtoDAsync_v2", to, self.address(*op["source"]), op["size"], 0)
         else:
-            self.cuda.call("cuMemcpyHtoD_v2", to, self.recording.blob(op["data"]), op["size"])
+            self.cuda.call("cuMemcpyHtoDAsync_v2", to, self.recording.blob(op["data"]), op["size"], 0)
 
     def prepare(self, side: str, way: str, op: dict[str, Any]) -> Any:
         """A function that does an operation once."""

@@ -12,13 +12,13 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .bundle import Bundle as Bundle
-    from .bundle import explain as explain
     from .bundle import open as open
     from .errors import BundleError as BundleError
     from .errors import DriverError as DriverError
     from .errors import LaunchError as LaunchError
     from .errors import LoaderError as LoaderError
     from .errors import StaleBundle as StaleBundle
+    from .explaining import explain as explain
 
 _HOMES = {
     "Bundle": "bundle",
@@ -27,7 +27,7 @@ _HOMES = {
     "LaunchError": "errors",
     "LoaderError": "errors",
     "StaleBundle": "errors",
-    "explain": "bundle",
+    "explain": "explaining",
     "open": "bundle",
 }
 __all__ = tuple(_HOMES)

@@ -11,8 +11,9 @@ import json
 import sys
 
 from . import context, driver, finder, select
-from .bundle import Bundle, describe_device, explain, from_bytes
+from .bundle import Bundle, from_bytes
 from .errors import BundleError, DriverError
+from .explaining import describe_device, explain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

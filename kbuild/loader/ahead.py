@@ -7,17 +7,47 @@ does it again, and says what is wrong.
 
 from __future__ import annotations
 
-from _thread import start_new_thread
+import os
+from _thread import allocate_lock, start_new_thread
 
 from . import types
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from _thread import LockType
+
+_PATIENCE = 5.0  # seconds
+
+_running: list[LockType] = []
 
 
 def start() -> None:
     """Begins, and does not wait."""
+    running = allocate_lock()
+    running.acquire()
+    _running.append(running)
     try:
-        start_new_thread(_prepare, ())
-    except RuntimeError:
-        return  # no more threads: the launch itself will do it
+        start_new_thread(_prepare_and_say, (running,))
+    except RuntimeError:  # no more threads: the launch itself will do it
+        _running.remove(running)
+
+
+def _prepare_and_say(running: LockType) -> None:
+    try:
+        _prepare()
+    finally:
+        _running.remove(running)
+        running.release()
+
+
+def _finish() -> None:
+    """Waits until nothing is being imported: a child that is forked meanwhile could never import it."""
+    for running in list(_running):
+        if running.acquire(timeout=_PATIENCE):
+            running.release()
+
+
+os.register_at_fork(before=_finish)
 
 
 def _prepare() -> None:

@@ -37,7 +37,34 @@ __all__ = (
 )
 
 
-class array:
+class Shaped:
+    """What every kind of array says of its shape."""
+
+    __slots__ = ()
+
+    _type: abi.Array
+    shape: tuple[int, ...]
+
+    @property
+    def ndim(self) -> int:
+        """Number of axes."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        return interface.count(self.shape)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all elements together."""
+        return self.size * self._type.element.size
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+
+class array(Shaped):
     """`array(dtype=T, ndim=n)` and `array[T]` are annotations; the other forms make an array:
 
     `array(data, dtype=None, device=None)` copies nested lists, a buffer or an array of another library;
@@ -112,24 +139,6 @@ class array:
         object.__setattr__(self, name, value)  # a note of the program's own, which is nothing to us
 
     @property
-    def ndim(self) -> int:
-        """Number of axes."""
-        return len(self.shape)
-
-    @property
-    def size(self) -> int:
-        """Number of elements."""
-        size = 1
-        for extent in self.shape:
-            size *= extent
-        return size
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of all elements together."""
-        return self.size * self._type.element.size
-
-    @property
     def capacity(self) -> int:
         """Bytes from the array's first element to the end of its last one."""
         if self.size == 0:
@@ -166,9 +175,6 @@ class array:
         from . import views
 
         return views.on_host(self)
-
-    def __len__(self) -> int:
-        return self.shape[0]
 
     def __repr__(self) -> str:
         if not self.is_alive:
@@ -435,23 +441,23 @@ _context: Any = None
 _allocation: Any = None
 
 
-def _import() -> None:
-    """What talks to the driver; not with this module, since annotations need none of it."""
+def _first_device(device: Any) -> Any:
+    """The device of a program's first array. What talks to the driver is imported here: annotations need none of it."""
     global _context, _allocation
     from . import context
+
+    place = context.get_device(device)  # while the driver starts, another thread imports what comes next (ahead.py)
     from .memory import allocation
 
     _context, _allocation = context, allocation
+    return place
 
 
 def _made(shape: Any, dtype: Any, device: Any, memory: str | None, is_zero: bool) -> array:
-    if _allocation is None:
-        _import()
-    element, extents, place = abi_type(dtype), _extents(shape), _context.get_device(device)
+    element, extents = abi_type(dtype), _extents(shape)
+    place = _first_device(device) if _allocation is None else _context.get_device(device)
     view = interface.View(0, extents, interface.contiguous_strides(extents, element.size), element)
-    size = element.size
-    for extent in extents:
-        size *= extent
+    size = element.size * interface.count(extents)
     if size >= 1 << 31:
         _descriptor_of(view)  # refuses what a kernel cannot address before any memory is taken
     held = _allocation.allocate(place, size, memory, is_zero)

@@ -14,7 +14,7 @@ import ctypes
 import os
 import struct
 
-from . import checks, context, driver, kernel, recent, resolve, types, uses
+from . import checks, context, driver, kernel, ordering, recent, resolve, types, uses
 from .errors import LaunchError, did_you_mean
 from .uses import captures
 
@@ -95,7 +95,14 @@ class BoundLaunch:
         self._starts: list[bytes] = []
         self.dim: Any = None
         self.set_stream(stream)
+        self._wait(packing)
         self.set_dim(dim)
+
+    def _wait(self, packing: Any) -> None:
+        """Lets the stream wait for what other libraries are doing to their arrays now."""
+        for producer in packing.streams:
+            if max(producer, 1) != max(self._handle, 1):  # 0 and 1 both mean the default stream
+                ordering.wait_unless_captured(self.device, producer, self._handle)
 
     def __repr__(self) -> str:
         return "<bound launch of %s, dim=%r, on %s>" % (self.kernel.name, self.dim, self.device)
@@ -179,6 +186,7 @@ class BoundLaunch:
         packing = self.kernel.packing(args)
         self.kernel.device_of(packing, self.device)
         uses.note(self._handle, self.stream, packing.owners)
+        self._wait(packing)
         self._args, self._owners, self._values = tuple(args), packing.owners, packing.values
         self._fill()
 

@@ -12,7 +12,7 @@ import time
 from _thread import RLock
 from ctypes import c_int, c_uint64
 
-from . import abi, context, driver, finder, format, select
+from . import abi, context, driver, finder, format, ordering, select
 from .errors import BundleError, DriverError, LaunchError, did_you_mean
 from .kernel import BundleKernel
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     Row = dict[str, Any]
 
-__all__ = ("Bundle", "explain", "open")
+__all__ = ("Bundle", "open")
 
 _MAX_THREADS = 0  # CUfunction_attribute
 # Modules of which one is there where somebody may want to hear what happens (see events.py).
@@ -96,30 +96,9 @@ class Bundle:
 
     def verify(self) -> None:
         """Checks every cubin: both digests, and its own tables against the manifest. Raises BundleError."""
-        for row in self.manifest["cubins"]:
-            data = self.parsed.blob(row["blob"])
-            if row["kind"] == "cubin":
-                self._verify_cubin(row, data)
+        from . import verifying
 
-    def _verify_cubin(self, row: Row, data: bytes) -> None:
-        from . import cubin  # reading ELF tables is no part of a start
-
-        try:
-            tables = cubin.read(data)
-        except cubin.CubinError as error:
-            raise BundleError("the cubin of %s for %s: %s" % (row["unit"], row["target"], error)) from None
-        if tables.arch != row["arch"]:
-            message = "the cubin of %s for %s is code for %s, and the manifest says %s"
-            raise BundleError(message % (row["unit"], row["target"], tables.arch, row["arch"]))
-        for index in row["kernels"]:
-            kernel = self.manifest["kernels"][index]
-            found = tables.kernels.get(kernel["entry"])
-            # The launch header is the first parameter of the entry; the manifest lists the kernel's own.
-            header = (0, format.header_of(kernel))
-            wanted = (header, *[(p["offset"], p["size"]) for p in kernel["parameters"]])
-            if found is None or found.parameters != wanted:
-                message = "the cubin of %s for %s does not hold the kernel %s as the manifest describes it"
-                raise BundleError(message % (row["unit"], row["target"], kernel["name"]))
+        verifying.verify(self)
 
     def check_sources(self) -> None:
         """Once, at a first launch: raises StaleBundle when an editable install's sources have changed."""
@@ -138,15 +117,19 @@ class Bundle:
         rows = self.rows_of(index)
         search = _Search()
         driver.get()  # refuses in a forked child, where the lock may be held by a thread that is not there
-        with self._lock, device.current(), context.Relaxed():  # a first launch may be one that is captured
+        with self._lock, device.current(), ordering.Relaxed():  # a first launch may be one that is captured
             selection = select.candidates(device, rows, self.allow_ptx)
             found = self._first(rows, selection.order, kernel, device, search)
         if (search.loads or found is None) and _LISTENERS.intersection(sys.modules):
-            self._tell(rows, device, search, selection.refusals)
+            from . import events
+
+            events.tell_loading(self.label, rows, device, search, selection.refusals)
         if found is None:
-            verdict = "nothing in %s runs on %s" % (self, describe_device(device))
-            reasons = describe_refusals(kernel["name"], rows, search.attempts + selection.refusals, verdict)
-            raise BundleError("\n".join([*reasons, *self.cures(device, rows)]))
+            from . import explaining  # after the fact alone
+
+            verdict = "nothing in %s runs on %s" % (self, explaining.describe_device(device))
+            reasons = explaining.describe_refusals(kernel["name"], rows, search.attempts + selection.refusals, verdict)
+            raise BundleError("\n".join([*reasons, *explaining.cures(self, device, rows)]))
         return found
 
     def _first(
@@ -180,37 +163,6 @@ class Bundle:
             driver.get().call("cuModuleLoadData", module, data, about=about)
             search.loads.append((row, time.perf_counter() - start, len(data)))
         return module.value
-
-    def _tell(self, rows: list[Row], device: context.Device, search: _Search, refusals: list[tuple[int, str]]) -> None:
-        """Events of one look for code: what was refused, then what was loaded."""
-        from . import events
-
-        def about(row: Row) -> Row:
-            named = {key: row[key] for key in ("unit", "target", "toolchain", "kind")}
-            return dict(named, bundle=self.label, device=str(device))
-
-        if events.is_wanted(events.DEBUG):
-            for i, reason in refusals:
-                events.emit("refused", events.DEBUG, by="kbuild", reason=reason, **about(rows[i]))
-        for i, reason in search.attempts:
-            events.emit("refused", events.WARNING, by="driver", reason=reason, **about(rows[i]))
-        for row, seconds, size in search.loads:
-            events.emit("loaded", seconds=seconds, bytes=size, **about(row))
-
-    def cures(self, device: Any, rows: list[Row]) -> list[str]:
-        """Lines that say what gives a device code where none of these rows is for it."""
-        arch = "sm_%d%d" % (device.major, device.minor)
-        cure = "rebuild the package with"
-        if any(row["arch"] == arch for row in rows):  # the GPU was thought of, so it is the driver's age
-            arch += "@%d.%d" % device.driver
-            cure = "update the driver, or rebuild the package for it:"
-        listed = ", ".join('"%s"' % target for target in dict.fromkeys([*self.manifest["targets"], arch]))
-        lines = ["  help: %s [tool.kbuild] targets = [%s]" % (cure, listed)]
-        if any(row["kind"] == "ptx" for row in rows) and not self.allow_ptx:
-            lines.append(
-                "  help: or allow its PTX to be compiled here: loader.open(…, allow_ptx=True), KBUILD_ALLOW_PTX=1"
-            )
-        return lines
 
     def preload(self, device: Any = None, kernels: Any = None) -> int:
         """Loads the code of all kernels, or of these, on a GPU (the first, unless named) now; returns how many.
@@ -291,39 +243,3 @@ def from_bytes(data: bytes, label: str, digest: str | None = None, allow_ptx: bo
         if events.is_wanted(events.INFO):
             events.emit("opened", bundle=label, digest=bundle.digest, kernels=len(bundle))
     return bundle
-
-
-def describe_device(device: Any) -> str:
-    """`NVIDIA H200 (sm_90, driver for CUDA 13.0)`."""
-    if device.driver == select.ANY_DRIVER:
-        return "%s (sm_%d%d, with any driver)" % (device.name, device.major, device.minor)
-    return "%s (sm_%d%d, driver for CUDA %d.%d)" % (device.name, device.major, device.minor, *device.driver)
-
-
-def describe_refusals(
-    name: str, rows: list[Row], refusals: list[tuple[int, str]], verdict: str = "no code for it"
-) -> list[str]:
-    """Lines: a kernel, what is wrong, and why each row is not for the device."""
-    reasons = ["  %s (%s): %s" % (rows[i]["target"], rows[i]["toolchain"], reason) for i, reason in refusals]
-    return ["%s: %s" % (name, verdict), *reasons]
-
-
-def explain(bundle: Bundle, device: Any) -> list[Row]:
-    """What a GPU would load for each unit: nothing is loaded, and the GPU need not be here.
-
-    `device` is a select.Device(name, major, minor, driver) or a kb.Device. Each row: `unit`, `kernels`, `target`,
-    `arch`, `toolchain`, `kind` (None where nothing fits) and `refusals`, a list of (target, reason).
-    """
-    units: dict[tuple[str, tuple[int, ...]], list[Row]] = {}
-    for row in bundle.manifest["cubins"]:
-        units.setdefault((row["unit"], tuple(row["kernels"])), []).append(row)
-    return [_explain_unit(bundle, device, unit, rows) for (unit, _), rows in units.items()]
-
-
-def _explain_unit(bundle: Bundle, device: Any, unit: str, rows: list[Row]) -> Row:
-    selection = select.candidates(device, rows, bundle.allow_ptx)
-    best: Row = rows[selection.order[0]] if selection.order else {}
-    answer: Row = {"unit": unit, "kernels": [bundle.kernels[i] for i in rows[0]["kernels"]]}
-    answer.update({key: best.get(key) for key in ("target", "arch", "toolchain", "kind")})
-    answer["refusals"] = [(rows[i]["target"], reason) for i, reason in selection.refusals]
-    return answer

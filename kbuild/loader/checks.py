@@ -9,8 +9,8 @@ import os
 import sys
 
 from . import driver, recent
-from .context import is_capturing
 from .errors import DriverError, LaunchError
+from .ordering import is_capturing
 from .values import describe
 
 TYPE_CHECKING = False

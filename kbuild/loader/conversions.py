@@ -6,7 +6,7 @@ name, and for programs written for Warp. A library is imported when it is named 
 
 from __future__ import annotations
 
-from . import abi, context, current, dlpack, foreign, frameworks, interface, uses
+from . import abi, context, current, dlpack, foreign, frameworks, interface, ordering, uses
 from .array import array
 from .layout import abi_type
 from .streams import Stream, stream_of
@@ -132,7 +132,7 @@ def to_cupy(whole: array) -> Any:
     place = context.gpu(whole.device)
     with place.current(), cupy.cuda.Device(place.ordinal):  # CuPy makes the GPU's own context current, and leaves it so
         stream = cupy.cuda.get_current_stream()
-        uses.hand_over(whole._owner, place, context.stream_handle(stream), stream)
+        uses.hand_over(whole._owner, place, ordering.stream_handle(stream), stream)
         return cupy.asarray(_Settled(whole))
 
 

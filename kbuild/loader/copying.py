@@ -6,7 +6,7 @@ on which the arrays were used by launches that named them, so that what the host
 
 from __future__ import annotations
 
-from . import abi, context, driver, host, interface, recent, uses
+from . import abi, driver, host, ordering, recent, uses
 from .interface import View
 from .memory import transfer
 from .values import class_of
@@ -78,10 +78,10 @@ def _move(dest: array, to: View, source: array, view: View, stream: Any) -> None
     is_peer = dest.device.kind == source.device.kind == "cuda" and dest.device is not source.device
     other = stream_on(source.device, None) if is_peer else 0
     if is_peer:
-        context.wait_for_stream(source.device, other, handle, dest.device)
+        ordering.wait_for_stream(source.device, other, handle, dest.device)
     transfer.copy(sides[0], sides[1], handle)
     if is_peer:  # what is put on the source's stream next may overwrite it
-        context.wait_for_stream(dest.device, handle, other, source.device)
+        ordering.wait_for_stream(dest.device, handle, other, source.device)
     elif gpu.kind == "cuda" and dest.device.kind != "cuda" and not dest.pinned:
         _wait(gpu, handle)
 
@@ -91,7 +91,7 @@ def stream_on(place: Any, stream: Any) -> int:
     from . import current
 
     if stream is not None:
-        return context.stream_handle(stream)
+        return ordering.stream_handle(stream)
     return current.handle(place)
 
 
@@ -106,7 +106,7 @@ def _prepare(one: array, gpu: Any, handle: int, stream: Any) -> None:
     others = [user for user in list(users) if user != handle]
     if memory.handle and memory.handle != handle:
         others.append(memory.handle)
-    if others and memory.device.kind == "cuda" and not context.is_capturing(handle):
+    if others and memory.device.kind == "cuda" and not ordering.is_capturing(handle):
         uses.wait(memory, others, handle, gpu)
     if memory.device is gpu:
         from . import current
@@ -184,8 +184,3 @@ def to_host(data: Any) -> Any:
     from . import foreign
 
     return foreign.asarray(data).tolist()
-
-
-def packed_like(view: View) -> View:
-    """The same elements side by side, without an address."""
-    return View(0, view.shape, interface.contiguous_strides(view.shape, view.element.size), view.element)

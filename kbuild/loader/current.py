@@ -62,11 +62,8 @@ def get_device(device: Any = None) -> Any:
 
 def set_device(device: Any) -> None:
     """Makes a device the one that is meant where none is named, in all threads; None: the first GPU again."""
-    chosen = [] if device is None else [context.get_device(device)]
-    _set_device[:] = chosen
-    context.scopes[:] = [scope for scope in context.scopes if scope is not _set_device]
-    if chosen:
-        context.scopes.append(_set_device)
+    _set_device[:] = [] if device is None else [context.get_device(device)]
+    _count(_set_device)
 
 
 def get_stream(device: Any = None) -> Stream:
@@ -82,9 +79,17 @@ def set_stream(stream: Any, device: Any = None) -> None:
     else:
         given = stream_of(stream, device)
         _set_streams[given.device.ordinal] = given
-    context.scopes[:] = [scope for scope in context.scopes if scope is not _set_streams]
-    if _set_streams:
-        context.scopes.append(_set_streams)
+    _count(_set_streams)
+
+
+def _count(setting: Any) -> None:
+    """Lets a setting stand among the scopes once, or not at all where it is empty; the others' places stay as they are,
+    since other threads come and go."""
+    is_there = any(scope is setting for scope in list(context.scopes))
+    if setting and not is_there:
+        context.scopes.append(setting)
+    elif is_there and not setting:
+        context.scopes.remove(setting)
 
 
 class ScopedDevice:

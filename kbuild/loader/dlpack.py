@@ -12,7 +12,7 @@ import ctypes
 import sys
 from ctypes import c_int32, c_int64, c_ubyte, c_uint16, c_uint32, c_uint64, c_void_p
 
-from . import abi, context, copying, driver, foreign, interface, loans, uses
+from . import abi, context, copying, driver, foreign, interface, loans, ordering, uses
 from .array import array
 from .values import describe
 
@@ -160,7 +160,7 @@ def _hand_over(source: array, stream: Any) -> None:
     if type(stream) is int and stream == 0:
         raise BufferError("stream 0 is ambiguous in DLPack: 1 is the legacy default stream, 2 that of the thread")
     try:
-        handle = context.stream_handle(stream)
+        handle = ordering.stream_handle(stream)
     except TypeError as error:
         raise BufferError(str(error)) from None
     uses.hand_over(source._owner, source.device, 0 if handle == _LEGACY else handle, stream)

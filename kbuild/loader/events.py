@@ -82,6 +82,22 @@ def emit(event: str, level: int = INFO, **fields: Any) -> None:
             _say("kbuild: a listener failed, in the event %r: %r\n" % (event, error))
 
 
+def tell_loading(bundle: str, rows: list[Any], device: object, search: Any, refusals: list[tuple[int, str]]) -> None:
+    """The events of one look for code: what was refused by us and by the driver, then what was loaded."""
+
+    def about(row: Any) -> dict[str, Any]:
+        named = {key: row[key] for key in ("unit", "target", "toolchain", "kind")}
+        return dict(named, bundle=bundle, device=str(device))
+
+    if is_wanted(DEBUG):
+        for i, reason in refusals:
+            emit("refused", DEBUG, by="kbuild", reason=reason, **about(rows[i]))
+    for i, reason in search.attempts:
+        emit("refused", WARNING, by="driver", reason=reason, **about(rows[i]))
+    for row, seconds, size in search.loads:
+        emit("loaded", seconds=seconds, bytes=size, **about(row))
+
+
 def _say(text: str) -> None:
     """On stderr, as far as there is one: telling must not fail."""
     try:

@@ -44,7 +44,7 @@ from __future__ import annotations
 import operator
 import os
 
-from . import abi, blocks, context, driver, pack, recent, uses, values
+from . import abi, blocks, context, driver, ordering, pack, recent, uses, values
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -53,7 +53,8 @@ if TYPE_CHECKING:
 
     from .kernel import BundleKernel, Loaded
 
-_TEXT = """\
+# What all quick launches have in common; `middle` sets the stream and packs.
+_FRAME = """\
 def launch(dim, args=(), stream=None, device=None, block_dim=None, max_blocks=0):
     try:
         if max_blocks is not zero: raise Unexpected
@@ -68,13 +69,7 @@ def launch(dim, args=(), stream=None, device=None, block_dim=None, max_blocks=0)
         if {is_elsewhere}: raise Unexpected
         if args.__class__ is not list and args.__class__ is not tuple: raise Unexpected
         {statements}
-        buffer, config, function, params, _ = slot = pop()
-        pack_into(buffer, 0, start, {leaves})
-        if stream is None and scopes: stream = current_stream()
-        if stream is not None:
-            handle = stream_handle(stream)
-            put_stream(buffer, {stream_offset}, handle)
-            note_use(handle, stream, ({owners}))
+        {middle}
     except Exception:
         pass
     else:
@@ -83,6 +78,15 @@ def launch(dim, args=(), stream=None, device=None, block_dim=None, max_blocks=0)
             log((name, dim, stream))
             return
     thorough(dim, args, stream, device, block_dim, max_blocks)
+"""
+_MIDDLE = """\
+buffer, config, function, params, _ = slot = pop()
+pack_into(buffer, 0, start, {leaves})
+if stream is None and scopes: stream = current_stream()
+if stream is not None:
+    handle = stream_handle(stream)
+    put_stream(buffer, {stream_offset}, handle)
+    note_use(handle, stream, ({owners}))
 """
 
 
@@ -109,17 +113,15 @@ class Writer:
         elif isinstance(type, abi.Vector):
             self._unpack(value, [type.element] * type.length)
         elif isinstance(type, abi.Matrix):
-            self._unpack(value, [abi.Vector(type.columns, type.element)] * type.rows)
+            self._unpack_rows(type, value)
         elif isinstance(type, abi.Struct):
-            name = self.name()
-            self.statements.append("%s = %s" % (name, value))
+            name = self._named(value)
             for field in type.fields:
                 self.add(field.type, "%s.%s" % (name, field.name), "%s.%s" % (path, field.name))
         else:
             key = "key%d" % len(self.keys)
             self.keys[key] = pack.array_key(type, context.get_device(self.ordinal))
-            name = self.name()
-            self.statements.append("%s = %s" % (name, value))
+            name = self._named(value)
             self.is_placed = self.is_placed or path not in self.optional
             self.add_array(name, key, type, path in self.optional)
 
@@ -150,6 +152,27 @@ class Writer:
         for type, name in zip(types, names):
             self.add(type, name, "")
 
+    def _unpack_rows(self, type: abi.Matrix, value: str) -> None:
+        """A matrix of ours consists of rows that fit; other sequences are looked at."""
+        kind = "kind%d" % len(self.keys)
+        self.keys[kind] = values.class_of(type)
+        names = [self.name() for _ in range(type.rows * type.columns)]
+        rows = [", ".join(names[start : start + type.columns]) for start in range(0, len(names), type.columns)]
+        nested = "".join("(%s,), " % row for row in rows)
+        self.statements.append(
+            "if %s.__class__ is %s: %s= %s\n        else: %s, = flat(%s, %d)"
+            % (value, kind, nested, value, ", ".join(names), value, type.columns)
+        )
+        self.leaves += names
+
+    def _named(self, value: str) -> str:
+        """A variable that holds a value: of an argument its own."""
+        if value.isidentifier():
+            return value
+        name = self.name()
+        self.statements.append("%s = %s" % (name, value))
+        return name
+
     def name(self) -> str:
         """A new variable."""
         self._count += 1
@@ -161,7 +184,8 @@ def make(kernel: BundleKernel, loaded: Loaded, put_stream: Any, stream_offset: i
 
     `put_stream(buffer, stream_offset, handle)` writes a stream into a launch buffer.
     """
-    return build(kernel, loaded, put_stream, stream_offset, Writer(loaded.device.ordinal, kernel.optional), _TEXT, {})
+    writer = Writer(loaded.device.ordinal, kernel.optional)
+    return build(kernel, loaded, put_stream, stream_offset, writer, _MIDDLE, {})
 
 
 def build(
@@ -170,22 +194,25 @@ def build(
     put_stream: Any,
     stream_offset: int,
     writer: Writer,
-    text: str,
+    middle: str,
     more: dict[str, Any],
 ) -> Callable[..., None]:
-    """The function that a text makes with what a writer collects of the kernel's parameters; `more`: names in it."""
+    """The function of what a writer collects of the kernel's parameters; `more`: names that `middle` has besides."""
     arguments = ["a%d" % i for i in range(len(kernel.parameters))]
     writer.statements.append("%s = args" % (", ".join(arguments) + "," if arguments else "()"))
     for (name, type), argument in zip(kernel.parameters, arguments):
         writer.add(type, argument, name)
     ordinal = loaded.device.ordinal
-    text = text.format(
-        is_elsewhere=_ELSEWHERE[writer.is_placed],
+    middle = middle.format(
         owners="".join(owner + ", " for owner in writer.owners),
-        check_dim=_dim_check(kernel.ndim),
-        statements="\n        ".join(writer.statements),
         leaves=", ".join(writer.leaves),
         stream_offset=stream_offset,
+    )
+    text = _FRAME.format(
+        is_elsewhere=_ELSEWHERE[writer.is_placed],
+        check_dim=_dim_check(kernel.ndim),
+        statements="\n        ".join(writer.statements),
+        middle="\n        ".join(middle.splitlines()),
     )
     names: dict[str, Any] = {
         "Unexpected": Unexpected,
@@ -193,6 +220,7 @@ def build(
         "current_stream": lambda: _current_stream(ordinal),
         "devices": _spellings(loaded.device),
         "find": loaded.prefixes.find,
+        "flat": _flat,
         "give": loaded.pool.append,
         "invoke": driver.get().invoke,
         "kinds": (int, str, context.Device),  # since 0 == 0.0 == False
@@ -206,7 +234,7 @@ def build(
         "put_stream": put_stream,
         "scopes": context.scopes,
         "sequences": values.SEQUENCES,
-        "stream_handle": context.stream_handle,
+        "stream_handle": ordering.stream_handle,
         "thorough": kernel.thorough,
         "truth": {False: False, True: True},
         "zero": 0,  # the one: another that is equal goes the thorough way
@@ -248,6 +276,16 @@ def _check_dim(dim: Any) -> None:
         return
     for n in dim if isinstance(dim, tuple) else (dim,):
         operator.index(n)
+
+
+def _flat(matrix: Any, columns: int) -> list[Any]:
+    """A matrix in another form, row by row."""
+    if matrix.__class__ not in values.SEQUENCES:
+        raise Unexpected
+    rows: Any = list(matrix)  # type: ignore[call-overload]
+    if any(type(row) not in values.SEQUENCES or len(row) != columns for row in rows):
+        raise Unexpected
+    return [number for row in rows for number in row]
 
 
 def _current_stream(ordinal: int) -> Any:

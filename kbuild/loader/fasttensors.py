@@ -23,50 +23,30 @@ if TYPE_CHECKING:
 
     from .kernel import BundleKernel, Loaded
 
-_TEXT = """\
-def launch(dim, args=(), stream=None, device=None, block_dim=None, max_blocks=0):
-    try:
-        if max_blocks is not zero: raise Unexpected
-        if block_dim is None:
-            try:
-                start = known[dim]
-            except KeyError:
-                start = find(dim)
-        else:
-            start = find(dim, block_dim)
-        if dim.__class__ is not int: {check_dim}
-        if {is_elsewhere}: raise Unexpected
-        if args.__class__ is not list and args.__class__ is not tuple: raise Unexpected
-        lent = False
-        mine = []
-        {statements}
-        handle = 0
-        if stream is None and scopes: stream = current_stream()
-        if stream is not None:
-            handle = stream_handle(stream)
-            if lent and handle != torch_stream(ordinal): raise Unexpected
-        elif lent:
-            handle = torch_stream(ordinal)
-            if handle: stream = handle
-        if handle and lent and captures: raise Unexpected
-        buffer, config, function, params, _ = slot = pop()
-        pack_into(buffer, 0, start, {leaves})
-        if handle:
-            put_stream(buffer, {stream_offset}, handle)
-            note_use(handle, stream, mine)
-    except Exception:
-        pass
-    else:
-        if not invoke(config, function, params, None):
-            give(slot)
-            log((name, dim, stream))
-            return
-    thorough(dim, args, stream, device, block_dim, max_blocks)
+_MIDDLE = """\
+handle = 0
+if stream is None and scopes: stream = current_stream()
+if stream is not None:
+    handle = stream_handle(stream)
+    if lent and handle != torch_stream(ordinal): raise Unexpected
+elif lent:
+    handle = torch_stream(ordinal)
+    if handle: stream = handle
+if handle and lent and captures: raise Unexpected
+buffer, config, function, params, _ = slot = pop()
+pack_into(buffer, 0, start, {leaves})
+if handle:
+    put_stream(buffer, {stream_offset}, handle)
+    note_use(handle, stream, mine)
 """
 
 
 class _Writer(fastpath.Writer):
     """Writes both ways."""
+
+    def __init__(self, ordinal: int, optional: frozenset[str]) -> None:
+        super().__init__(ordinal, optional)
+        self.statements += ["lent = False", "mine = []"]
 
     def add_array(self, name: str, key: str, type: Any, is_optional: bool) -> None:
         leaf, read = self.name(), "read%d" % len(self.keys)
@@ -91,7 +71,7 @@ def make(kernel: BundleKernel, loaded: Loaded, put_stream: Any, stream_offset: i
         "tensors": frozenset((torch.Tensor, parameter)),  # classes made from them may mean something else
         "torch_stream": getattr(torch._C, "_cuda_getCurrentRawStream", frameworks.current_stream),
     }
-    return fastpath.build(kernel, loaded, put_stream, stream_offset, writer, _TEXT, more)
+    return fastpath.build(kernel, loaded, put_stream, stream_offset, writer, _MIDDLE, more)
 
 
 def reader(type: Any, ordinal: int) -> Callable[[Any], bytes]:

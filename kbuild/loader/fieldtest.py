@@ -6,8 +6,9 @@ import json
 import platform
 
 from . import array, context, copying, driver, selftest
-from .bundle import Bundle, explain
+from .bundle import Bundle
 from .errors import BundleError, LoaderError
+from .explaining import explain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

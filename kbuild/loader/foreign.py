@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 
-from . import abi, buffers, context, frameworks, interface
+from . import abi, buffers, context, frameworks, interface, ordering
 from .array import array, wrap
 from .layout import abi_type
 from .values import class_of, describe
@@ -135,7 +135,7 @@ def _catch_up(place: Any, producer: int) -> None:
 
     consumer = current.handle(place)
     if max(producer, 1) != max(consumer, 1):  # 0 and 1 both mean the default stream
-        context.wait_unless_captured(place, producer, consumer)
+        ordering.wait_unless_captured(place, producer, consumer)
 
 
 def _refuse_masks(data: Any) -> None:

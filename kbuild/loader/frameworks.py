@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 
-from . import abi, context, interface
+from . import abi, context, interface, ordering
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def current_stream(ordinal: int) -> int:
     torch = sys.modules["torch"]
     raw = getattr(torch._C, "_cuda_getCurrentRawStream", None)
     if raw is None:  # a build of PyTorch's without it
-        return context.stream_handle(torch.cuda.current_stream(ordinal))
+        return ordering.stream_handle(torch.cuda.current_stream(ordinal))
     handle: int = raw(ordinal)
     return handle
 
@@ -93,7 +93,7 @@ def follow(ordinal: int, stream: Any, handle: int, streams: set[int], tensors: A
 
 def _is_capturing(ordinal: int, handle: int) -> bool:
     """Whether a stream is being captured, when it can wait for nothing outside of the capture."""
-    from .context import is_capturing
+    from .ordering import is_capturing
 
     with context.devices()[ordinal].current():
         return is_capturing(handle)

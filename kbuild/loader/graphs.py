@@ -18,7 +18,7 @@ import sys
 from _thread import get_ident
 from ctypes import addressof, c_int, c_size_t, c_uint64, c_void_p, create_string_buffer
 
-from . import checks, context, current, driver, recent, uses
+from . import checks, context, current, driver, ordering, recent, uses
 from .errors import DriverError, LaunchError
 from .streams import LEGACY, Stream, stream_of
 
@@ -47,7 +47,7 @@ class State:
         cuda = driver.get()
         with place.current():
             error = cuda.ask("cuStreamGetCaptureInfo_v2", handle, status, found, graph, nodes, count)
-        if error and error != context.IMPLICIT:  # the default stream, where others are captured
+        if error and error != ordering.IMPLICIT:  # the default stream, where others are captured
             raise cuda.error("cuStreamGetCaptureInfo_v2", error, "stream 0x%x" % handle)
         self.status = 0 if error else status.value
         self.id, self.graph = (found.value, graph.value) if self.status == ACTIVE else (0, 0)
@@ -102,7 +102,7 @@ class Graph:
 
         On a stream that is itself being captured the graph becomes a part of the other one.
         """
-        handle = current.handle(self.device) if stream is None else context.stream_handle(stream)
+        handle = current.handle(self.device) if stream is None else ordering.stream_handle(stream)
         if handle > LEGACY and self._is_captured(handle):
             self._into(handle)
             return
@@ -127,7 +127,7 @@ class Graph:
         status = c_int()
         if driver.get().ask("cuStreamIsCapturing", handle, status):
             with self.device.current():
-                return context.is_capturing(handle)
+                return ordering.is_capturing(handle)
         return status.value != 0
 
     def _into(self, handle: int) -> None:
@@ -145,7 +145,7 @@ class Graph:
 
     def upload(self, stream: Any = None) -> None:
         """Brings to the GPU what the first launch would bring there."""
-        handle = current.handle(self.device) if stream is None else context.stream_handle(stream)
+        handle = current.handle(self.device) if stream is None else ordering.stream_handle(stream)
         with self.device.current():
             driver.get().call("cuGraphUpload", self._ready(), handle, about=repr(self))
 
@@ -214,7 +214,7 @@ class Graph:
             return
         for _ in range(2):  # what comes before the handles are given back is worth a second try
             try:
-                with context.Relaxed():  # a finalizer may come while another graph is captured
+                with ordering.Relaxed():  # a finalizer may come while another graph is captured
                     for held, call in ((self._exec, "cuGraphExecDestroy"), (self._graph, "cuGraphDestroy")):
                         handle, held.value = held.value, 0
                         if handle:

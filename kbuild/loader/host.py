@@ -8,7 +8,7 @@ from __future__ import annotations
 import struct
 from itertools import chain
 
-from . import abi, pack
+from . import abi, interface, pack
 from .interface import inner_shape, scalar_of, typestr_of
 from .layout import abi_type
 from .values import Mat, Vec, class_of, describe
@@ -156,7 +156,7 @@ def decode(data: Any, shape: tuple[int, ...], element: abi.Type, make: Any) -> A
         items = [pack.regroup(element, flat, make) for _ in range(count)]
     for axis in range(len(shape) - 1, 0, -1):
         extent = shape[axis]
-        items = [items[i * extent : (i + 1) * extent] for i in range(_product(shape[:axis]))]
+        items = [items[i * extent : (i + 1) * extent] for i in range(interface.count(shape[:axis]))]
     return items
 
 
@@ -198,10 +198,3 @@ def _numpy_dtype(element: abi.Type) -> Any:
 def _check_rows(data: Any, rows: Any, extent: int) -> None:
     if any(not isinstance(row, (list, tuple)) or len(row) != extent for row in rows):
         raise ValueError("nested lists of different lengths: %s" % describe(data))
-
-
-def _product(shape: tuple[int, ...]) -> int:
-    product = 1
-    for extent in shape:
-        product *= extent
-    return product

@@ -10,7 +10,7 @@ from __future__ import annotations
 import struct
 
 from . import abi, host, interface
-from .array import array, empty
+from .array import Shaped, array, empty
 from .foreign import asarray
 from .layout import IndexedAnnotation, abi_type
 from .pack import array_key
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ("indexedarray", "indexedarray1d", "indexedarray2d", "indexedarray3d", "indexedarray4d")
 
 
-class indexedarray:
+class indexedarray(Shaped):
     """`indexedarray(dtype=T, ndim=n)` and `indexedarray[T]` are annotations; the other form is an array seen through
     index arrays:
 
@@ -67,24 +67,6 @@ class indexedarray:
         raise AttributeError("an indexedarray's %s cannot change: make another one" % name)
 
     @property
-    def ndim(self) -> int:
-        """Number of axes."""
-        return len(self.shape)
-
-    @property
-    def size(self) -> int:
-        """Number of elements that are seen."""
-        size = 1
-        for extent in self.shape:
-            size *= extent
-        return size
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of all elements that are seen together."""
-        return self.size * self._type.element.size
-
-    @property
     def is_alive(self) -> bool:
         """False once `data` or an index array was freed."""
         for one in self._arrays:  # noqa: SIM110 (asked at every launch, where `all` costs three times as much)
@@ -95,9 +77,6 @@ class indexedarray:
     @property
     def _key(self) -> str:
         return self._name if self._gap is None and self.is_alive else "not to be launched"
-
-    def __len__(self) -> int:
-        return self.shape[0]
 
     def __repr__(self) -> str:
         if not self.is_alive:

@@ -80,6 +80,14 @@ def typestr_of(element: abi.Type) -> str:
     return TYPESTR[scalar] if scalar is not None else "|V%d" % element.size
 
 
+def count(shape: tuple[int, ...] | list[int]) -> int:
+    """Number of elements of a shape."""
+    product = 1
+    for extent in shape:
+        product *= extent
+    return product
+
+
 def contiguous_strides(shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
     """Row-major strides in bytes."""
     strides: list[int] = []

@@ -11,7 +11,7 @@ import ctypes
 import os
 import struct
 
-from . import abi, blocks, context, driver, geometry, pack, providers, recent, uses
+from . import abi, blocks, context, driver, geometry, ordering, pack, providers, recent, uses
 from .errors import DriverError, LaunchError
 from .schema import header_of
 from .values import describe
@@ -173,7 +173,7 @@ class BundleKernel:
             from . import current
 
             stream = current.stream(gpu.ordinal)
-            handle = context.stream_handle(stream)
+            handle = ordering.stream_handle(stream)
         if packing.tensors:
             from . import frameworks
 
@@ -181,7 +181,7 @@ class BundleKernel:
         loaded = self.load(gpu)
         for producer in packing.streams:
             if max(producer, 1) != max(handle, 1):  # 0 and 1 both mean the default stream
-                context.wait_unless_captured(gpu, producer, handle)
+                ordering.wait_unless_captured(gpu, producer, handle)
         uses.note(handle, stream, packing.owners)
         for one in self.plan(dim, block_dim, max_blocks, loaded):
             self._run(loaded, prefix(*one), packing.values, handle)
@@ -240,7 +240,7 @@ class BundleKernel:
     def stream_of(self, stream: Any) -> int:
         """A stream's handle. Raises LaunchError."""
         try:
-            return context.stream_handle(stream)
+            return ordering.stream_handle(stream)
         except TypeError as error:
             raise LaunchError("%s: %s" % (self.name, error)) from None
 

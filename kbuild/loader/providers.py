@@ -1,6 +1,6 @@
 """Who answers for a device that is not a CUDA GPU, and for a kernel that no bundle holds: by name, imported when asked.
 
-The loader reaches nothing above it. Others register here: `register("missing kernel", "kbuild.jit:missing_kernel")`.
+The loader reaches nothing above it but through this table; others add to it: `register("sim", "kbuild.jit:simulate")`.
 A device's provider is called as `provider(kernel, dim, args, stream, device, block_dim, max_blocks)` and launches; the
 provider of a missing kernel is called as `provider(kernel)` and returns an object with a kernel's `launch`, and is
 asked only where compiling was asked for: `KBUILD_JIT=1` in the environment, or `enable_jit()`.
@@ -23,15 +23,16 @@ MISSING_KERNEL = "missing kernel"
 GRAPH_CONDITION = "graph condition"
 STRIDED_COPY = "copy with strides"
 registry: dict[str, str] = {
+    MISSING_KERNEL: "kbuild.jit:missing_kernel",
     GRAPH_CONDITION: "kbuild.primitives.conditions:SETTER",
     STRIDED_COPY: "kbuild.primitives.copies:copy",
 }
-_NO_DEVICES = {MISSING_KERNEL, GRAPH_CONDITION, STRIDED_COPY}
+_NO_DEVICES = frozenset(registry)
 _jit = False
 
 
 def register(kind: str, name: str) -> None:
-    """Names the function (`module:function`) that answers for a kind of device, or for "missing kernel"."""
+    """Names the function (`module:function`) that answers for a kind of device, or for one of the others here."""
     registry[kind] = name
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from ctypes import byref, c_int, c_uint64
 
 from . import bundle as bundles
-from . import context, dispatch, driver, finder, generic, geometry, resolve, select
+from . import context, dispatch, driver, explaining, finder, generic, geometry, resolve, select
 from .errors import BundleError, LaunchError, did_you_mean
 from .kernel import BundleKernel
 from .types import Kernel
@@ -124,11 +124,14 @@ def require(bundle: Bundle, kernels: Any, device: Any) -> None:
             selection = select.candidates(gpu, rows, bundle.allow_ptx)
             if not selection.order:
                 uncovered += rows
-                problems += bundles.describe_refusals(bundle.kernels[index], rows, selection.refusals)
+                problems += explaining.describe_refusals(bundle.kernels[index], rows, selection.refusals)
     if problems:
-        head = "%s lacks some of %d required kernels on %s:" % (bundle, len(wanted), bundles.describe_device(gpu))
+        place = explaining.describe_device(gpu)
+        head = "%s lacks some of %d required kernels on %s:" % (bundle, len(wanted), place)
         lines = [line for problem in problems for line in problem.split("\n")]
-        cure = bundle.cures(gpu, uncovered) if uncovered else ["  help: rebuild the package with these kernels in it"]
+        cure = ["  help: rebuild the package with these kernels in it"]
+        if uncovered:
+            cure = explaining.cures(bundle, gpu, uncovered)
         raise BundleError("\n".join([head, *["  " + line for line in lines], *cure]))
 
 

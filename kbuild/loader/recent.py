@@ -51,9 +51,9 @@ def captured(ordinal: int, handles: set[int], before: list[Launch]) -> list[str]
 
 
 def _handle(stream: Any) -> int:
-    from . import context
+    from . import ordering
 
-    return context.stream_handle(stream)
+    return ordering.stream_handle(stream)
 
 
 def story(lost: str | None) -> str:

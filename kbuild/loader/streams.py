@@ -14,7 +14,7 @@ import sys
 import time
 from ctypes import c_float, c_int, c_uint64
 
-from . import context, driver, recent
+from . import context, driver, ordering, recent
 from .errors import DriverError
 
 TYPE_CHECKING = False
@@ -36,6 +36,7 @@ class Stream:
     """
 
     __slots__ = ("__weakref__", "_handle", "_is_own", "_kind", "device", "owner")
+    _kb_stream_ = True
 
     device: Any
 
@@ -47,7 +48,7 @@ class Stream:
             self._handle.value = handle
         elif self.device.kind == "cuda":
             self._is_own, self._kind = True, (self.device.ordinal, priority)
-            with self.device.current(), context.Relaxed():
+            with self.device.current(), ordering.Relaxed():
                 self._handle.value = _reused(self._kind)
                 if not self._handle.value:
                     call = driver.get().call
@@ -146,7 +147,7 @@ def _reused(kind: tuple[int, int]) -> int:
         except IndexError:  # another thread has got it
             break
         try:
-            if not context.is_capturing(handle):  # else its capture was never ended
+            if not ordering.is_capturing(handle):  # else its capture was never ended
                 return handle
         except BaseException:
             spare.append(handle)
@@ -205,7 +206,7 @@ class Event:
             return
         from . import current
 
-        on = current.get_stream(self.device).handle if stream is None else context.stream_handle(stream)
+        on = current.get_stream(self.device).handle if stream is None else ordering.stream_handle(stream)
         with self.device.current():
             driver.get().call("cuEventRecord", self.handle, on, about="stream 0x%x" % on)
 
@@ -254,7 +255,7 @@ def _destroy(made: Any, call: str) -> None:
     for _ in range(2):  # what comes before the handle is given back is worth a second try
         try:
             if made._handle.value:
-                with made.device.current(), context.Relaxed():  # a finalizer may come while a graph is captured
+                with made.device.current(), ordering.Relaxed():  # a finalizer may come while a graph is captured
                     handle, made._handle.value = made._handle.value, 0
                     driver.get().call(call, handle)
         except DriverError:
@@ -270,7 +271,7 @@ def stream_of(stream: Any, device: Any = None) -> Stream:
     """A stream of any library as ours, kept alive; a bare handle's device is asked of the driver. Raises TypeError."""
     if isinstance(stream, Stream):
         return stream
-    handle = context.stream_handle(stream)
+    handle = ordering.stream_handle(stream)
     if handle <= PER_THREAD or device is not None:
         return Stream(device, handle=handle, owner=stream)
     return Stream(_device_of(handle), handle=handle, owner=stream)

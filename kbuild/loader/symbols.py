@@ -49,7 +49,6 @@ SIGNATURES: dict[str, tuple[Any, ...]] = {
     "cuMemsetD32Async": (_PTR, c_uint, c_size_t, _HANDLE),
     # streams and events
     "cuStreamCreateWithPriority": (_OUT, c_uint, c_int),
-    "cuStreamDestroy_v2": (_HANDLE,),
     "cuStreamSynchronize": (_HANDLE,),
     "cuStreamQuery": (_HANDLE,),
     "cuStreamGetCtx": (_HANDLE, _OUT),
@@ -69,7 +68,6 @@ SIGNATURES: dict[str, tuple[Any, ...]] = {
     "cuGraphLaunch": (_HANDLE, _HANDLE),
     "cuGraphExecDestroy": (_HANDLE,),
     "cuGraphDestroy": (_HANDLE,),
-    "cuGraphGetNodes": (_HANDLE, c_void_p, _SIZE_OUT),
     "cuGraphAddChildGraphNode": (_OUT, _HANDLE, c_void_p, c_size_t, _HANDLE),
     "cuGraphDebugDotPrint": (_HANDLE, c_char_p, c_uint),
     "cuGraphExecKernelNodeSetParams": (_HANDLE, _HANDLE, c_void_p),

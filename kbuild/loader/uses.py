@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from _thread import get_ident
 
-from . import context, driver
+from . import driver, ordering
 from .errors import DriverError
 
 TYPE_CHECKING = False
@@ -62,7 +62,7 @@ def wait(memory: Any, others: Any, consumer: int, place: Any) -> None:
     """
     for other in others:
         try:
-            context.wait_for_stream(memory.device, other, consumer, place)
+            ordering.wait_for_stream(memory.device, other, consumer, place)
         except DriverError as error:
             if error.code not in _GONE or other not in memory.users:
                 raise
@@ -74,7 +74,7 @@ def wait(memory: Any, others: Any, consumer: int, place: Any) -> None:
 def gather(memory: Any) -> None:
     """Lets the stream that memory belongs to wait for the others that use it, so that it stands for all of them."""
     with memory.device.current():
-        if context.is_capturing(memory.handle):
+        if ordering.is_capturing(memory.handle):
             return
     # Launches on the default stream leave no note.
     wait(memory, sorted({0, *memory.users} - {memory.handle}), memory.handle, memory.device)
@@ -91,12 +91,12 @@ def hand_over(memory: Any, place: Any, consumer: int, stream: Any) -> None:
     if users is not None:
         memory.used_on(consumer, stream)
     with place.current():
-        if context.is_capturing(consumer):
+        if ordering.is_capturing(consumer):
             return  # a capture cannot wait for what is outside of it
     # Launches on the default stream leave no note, so it is always one of them.
     others = {0, current.handle(place), *([] if users is None else (memory.handle, *users))} - {consumer}
     if users is None or memory.device is not place:
         for other in sorted(others):
-            context.wait_for_stream(place, other, consumer)
+            ordering.wait_for_stream(place, other, consumer)
     else:
         wait(memory, sorted(others), consumer, place)

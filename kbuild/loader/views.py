@@ -6,7 +6,7 @@ import operator
 
 from . import abi
 from .array import array, wrap
-from .interface import View
+from .interface import View, contiguous_strides, count
 from .layout import abi_type
 from .values import describe
 
@@ -59,10 +59,10 @@ def at(whole: array, index: Any) -> View:
     for axis, (item, extent, stride) in enumerate(zip(given, view.shape, view.strides)):
         if isinstance(item, slice):
             start, stop, step = item.indices(extent)
-            count = len(range(start, stop, step))
-            offset += start * stride if count else 0
-            shape.append(count)
-            strides.append(step * stride if count > 1 else stride)
+            left = len(range(start, stop, step))
+            offset += start * stride if left else 0
+            shape.append(left)
+            strides.append(step * stride if left > 1 else stride)
         else:
             offset += _position(item, axis, extent) * stride
     made = View(view.ptr + offset if view.ptr else 0, tuple(shape), tuple(strides), view.element)
@@ -100,9 +100,11 @@ def reshape(whole: array, shape: Any) -> array:
         known *= extent if extent != -1 else 1
     if extents.count(-1) == 1 and known:
         extents[extents.index(-1)] = whole.size // known
-    if not 1 <= len(extents) <= abi.MAX_ARRAY_DIMENSIONS or min(extents) < 0 or _product(extents) != whole.size:
+    if not 1 <= len(extents) <= abi.MAX_ARRAY_DIMENSIONS or min(extents) < 0 or count(extents) != whole.size:
         raise ValueError("%d elements cannot have the shape %r" % (whole.size, given))
-    return _like(whole, View(view.ptr, tuple(extents), _strides(extents, view.element.size), view.element))
+    return _like(
+        whole, View(view.ptr, tuple(extents), contiguous_strides(tuple(extents), view.element.size), view.element)
+    )
 
 
 def transpose(whole: array, axes: Any = None) -> array:
@@ -148,16 +150,3 @@ def on_host(whole: array) -> array:
 def _like(whole: array, view: View, dtype: Any = None) -> array:
     view.readonly = whole._view.readonly
     return wrap(view, whole.dtype if dtype is None else dtype, whole.device, whole._owner)
-
-
-def _strides(extents: list[int], itemsize: int) -> tuple[int, ...]:
-    from .interface import contiguous_strides
-
-    return contiguous_strides(tuple(extents), itemsize)
-
-
-def _product(extents: Any) -> int:
-    product = 1
-    for extent in extents:
-        product *= extent
-    return product

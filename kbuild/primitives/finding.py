@@ -57,7 +57,6 @@ def find(kernel: Kernel) -> Any:
     except LoaderError:
         if not providers.jit_enabled():
             raise
-    providers.register(providers.MISSING_KERNEL, "kbuild.jit:missing_kernel")
     return providers.find(providers.MISSING_KERNEL)(kernel)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 
-from kbuild.loader import abi, context, copying, interface
+from kbuild.loader import abi, copying, interface, ordering
 from kbuild.loader.array import array, empty, wrap
 from kbuild.loader.foreign import asarray
 from kbuild.loader.values import class_of, describe
@@ -29,9 +29,9 @@ def given(function: str, name: str, value: Any, stream: Any) -> array:
         found = asarray(value)
     except TypeError as error:
         raise TypeError("%s: %s: %s" % (function, name, error)) from None
-    handle = context.stream_handle(stream)
+    handle = ordering.stream_handle(stream)
     if handle > 1:  # `asarray` has let the default stream wait for whoever writes it
-        context.wait_for_stream(found.device, 0, handle)
+        ordering.wait_for_stream(found.device, 0, handle)
     return found
 
 

@@ -161,7 +161,7 @@ def test_a_context_that_is_not_kbuilds(cuda):
             assert cuda.query("cuCtxGetCurrent") == other.value
     finally:
         popped = ctypes.c_uint64()
-        cuda.call("cuCtxPopCurrent_v2", popped)
+        assert cuda.library.cuCtxPopCurrent_v2(ctypes.byref(popped)) == 0
         cuda.library.cuCtxDestroy_v2(other)
     assert popped.value == other.value
 

@@ -14,8 +14,9 @@ from typing import Any
 
 from kbuild.bundle import compare, summary, verify
 from kbuild.loader import canonical, cubin, format, select
-from kbuild.loader.bundle import explain, from_bytes
+from kbuild.loader.bundle import from_bytes
 from kbuild.loader.errors import BundleError
+from kbuild.loader.explaining import explain
 from tests.helpers import bundles
 
 OLD = Path(__file__).parents[1] / "bundle" / "data"

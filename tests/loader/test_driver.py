@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from kbuild.loader import array as arrays
-from kbuild.loader import context, driver
+from kbuild.loader import context, driver, failures
 from kbuild.loader.errors import DriverError
 from tests.helpers.fake_cuda import FakeCuda, make_bundle
 from tests.helpers.situations import happens
@@ -83,7 +83,7 @@ def test_an_ancient_driver(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
         driver.get()
 
 
-@pytest.mark.parametrize("code", sorted(driver._REMEDIES))
+@pytest.mark.parametrize("code", sorted(failures._REMEDIES))
 def test_every_known_code_has_a_remedy(cuda: FakeCuda, code: int) -> None:
     error = driver.get().error("cuCall", code, "kernel on cuda:0")
     assert str(error).startswith("kernel on cuda:0: cuCall failed: CUDA_ERROR_")

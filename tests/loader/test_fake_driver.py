@@ -21,12 +21,22 @@ NON_BLOCKING, NO_TIMING = 1, 2
 MODULE = b"FAKE 0\nk 1 0 16\n"  # a kernel of one parameter of 16 bytes
 
 
+# What programs call besides the loader.
+OTHERS = {
+    "cuGraphGetNodes": (c_uint64, c_void_p, ctypes.POINTER(ctypes.c_size_t)),
+    "cuMemcpyDtoH_v2": (c_void_p, c_uint64, ctypes.c_size_t),
+    "cuMemcpyHtoD_v2": (c_uint64, c_void_p, ctypes.c_size_t),
+    "cuMemsetD8_v2": (c_uint64, ctypes.c_ubyte, ctypes.c_size_t),
+    "cuStreamDestroy_v2": (c_uint64,),
+}
+
+
 class Api:
     """The functions of the fake driver by name, each of which answers its status; `made` those that make something."""
 
     def __init__(self, fake: FakeCuda) -> None:
         self.fake = fake
-        for name, arguments in {**driver._SIGNATURES, **symbols.SIGNATURES}.items():
+        for name, arguments in {**driver._SIGNATURES, **symbols.SIGNATURES, **OTHERS}.items():
             getattr(fake.library, name).argtypes = arguments
         self("cuInit", 0)
         self.contexts = [self.made("cuDevicePrimaryCtxRetain", i) for i in range(len(fake.devices.split(",")))]
@@ -212,7 +222,7 @@ def test_copies_stay_inside(api: Api) -> None:
     for call, said in (
         (("cuMemcpyHtoDAsync_v2", ptr + 40, host, 32, stream), "32 bytes where 24 are left"),
         (("cuMemcpyDtoHAsync_v2", host, ptr, 33, stream), "33 bytes where 32 are left"),
-        (("cuMemcpyHtoD_v2", host + 4096 * 99, ptr, 1), "no device memory"),
+        (("cuMemcpyHtoD_v2", 4096, ptr, 1), "no device memory"),
         (("cuMemcpyDtoDAsync_v2", 0, ptr, 1, stream), "a null address"),
         (("cuMemsetD16Async", ptr + 1, 0, 1, stream), "not aligned"),
         (("cuMemsetD32Async", ptr, 0, 17, stream), "68 bytes where 64 are left"),

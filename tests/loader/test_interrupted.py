@@ -58,7 +58,7 @@ class Interrupter:
             return False
         caller: FrameType | None = frame
         while caller is not None:  # what is raised in a finalizer, Python itself swallows
-            if caller.f_code.co_name == "__del__":
+            if caller.f_code.co_name in ("__del__", "sweep"):  # the latter is called by garbage collection
                 return False
             caller = caller.f_back
         return True

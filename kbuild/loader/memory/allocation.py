@@ -11,9 +11,9 @@ import ctypes
 import sys
 from ctypes import c_uint64
 
-from .. import context, current, driver, uses
-from ..context import Relaxed, is_capturing
+from .. import context, current, driver, ordering, uses
 from ..errors import DriverError
+from ..ordering import Relaxed, is_capturing
 from . import books, pools
 
 TYPE_CHECKING = False
@@ -63,7 +63,7 @@ class Memory:
             with self.device.current():
                 if is_capturing(handle):
                     return  # the graph keeps the memory, and uses it on the streams that it is launched on
-                context.wait_for_stream(self.device, self.handle, handle)
+                ordering.wait_for_stream(self.device, self.handle, handle)
             self.users[handle] = stream
 
     def __del__(self, is_over: Any = sys.is_finalizing) -> None:

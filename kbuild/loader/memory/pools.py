@@ -9,7 +9,7 @@ from __future__ import annotations
 from ctypes import Structure as _Structure
 from ctypes import byref, c_int, c_size_t, c_ubyte, c_uint64, c_ushort, c_void_p, cast
 
-from .. import context, driver
+from .. import context, driver, ordering
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ def of(place: context.Device) -> Pool | None:
         with context.lock():
             found = _pools.get(place.ordinal)
             if found is None:
-                with context.Relaxed():
+                with ordering.Relaxed():
                     found = _pools[place.ordinal] = Pool(place)
     return found
 

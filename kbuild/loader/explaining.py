@@ -1,0 +1,65 @@
+"""What a GPU would load of a bundle, why not other code, and what would help. Nothing is loaded for an answer."""
+
+from __future__ import annotations
+
+from . import select
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from .bundle import Bundle
+
+    Row = dict[str, Any]
+
+__all__ = ("explain",)
+
+
+def describe_device(device: Any) -> str:
+    """`NVIDIA H200 (sm_90, driver for CUDA 13.0)`."""
+    if device.driver == select.ANY_DRIVER:
+        return "%s (sm_%d%d, with any driver)" % (device.name, device.major, device.minor)
+    return "%s (sm_%d%d, driver for CUDA %d.%d)" % (device.name, device.major, device.minor, *device.driver)
+
+
+def describe_refusals(
+    name: str, rows: list[Row], refusals: list[tuple[int, str]], verdict: str = "no code for it"
+) -> list[str]:
+    """Lines: a kernel, what is wrong, and why each row is not for the device."""
+    reasons = ["  %s (%s): %s" % (rows[i]["target"], rows[i]["toolchain"], reason) for i, reason in refusals]
+    return ["%s: %s" % (name, verdict), *reasons]
+
+
+def explain(bundle: Bundle, device: Any) -> list[Row]:
+    """What a GPU would load for each unit: nothing is loaded, and the GPU need not be here.
+
+    `device` is a select.Device(name, major, minor, driver) or a kb.Device. Each row: `unit`, `kernels`, `target`,
+    `arch`, `toolchain`, `kind` (None where nothing fits) and `refusals`, a list of (target, reason).
+    """
+    units: dict[tuple[str, tuple[int, ...]], list[Row]] = {}
+    for row in bundle.manifest["cubins"]:
+        units.setdefault((row["unit"], tuple(row["kernels"])), []).append(row)
+    return [_explain_unit(bundle, device, unit, rows) for (unit, _), rows in units.items()]
+
+
+def _explain_unit(bundle: Bundle, device: Any, unit: str, rows: list[Row]) -> Row:
+    selection = select.candidates(device, rows, bundle.allow_ptx)
+    best: Row = rows[selection.order[0]] if selection.order else {}
+    answer: Row = {"unit": unit, "kernels": [bundle.kernels[i] for i in rows[0]["kernels"]]}
+    answer.update({key: best.get(key) for key in ("target", "arch", "toolchain", "kind")})
+    answer["refusals"] = [(rows[i]["target"], reason) for i, reason in selection.refusals]
+    return answer
+
+
+def cures(bundle: Bundle, device: Any, rows: list[Row]) -> list[str]:
+    """Lines that say what gives a device code where none of these rows is for it."""
+    arch = "sm_%d%d" % (device.major, device.minor)
+    cure = "rebuild the package with"
+    if any(row["arch"] == arch for row in rows):  # the GPU was thought of, so it is the driver's age
+        arch += "@%d.%d" % device.driver
+        cure = "update the driver, or rebuild the package for it:"
+    listed = ", ".join('"%s"' % target for target in dict.fromkeys([*bundle.manifest["targets"], arch]))
+    lines = ["  help: %s [tool.kbuild] targets = [%s]" % (cure, listed)]
+    if any(row["kind"] == "ptx" for row in rows) and not bundle.allow_ptx:
+        lines.append("  help: or allow its PTX to be compiled here: loader.open(…, allow_ptx=True), KBUILD_ALLOW_PTX=1")
+    return lines

@@ -1,0 +1,68 @@
+"""What is said when the driver refuses: the call, the code, by what it may have come, and what to do."""
+
+from __future__ import annotations
+
+from . import asserts, driver, recent, uses
+from .errors import DriverError
+
+_REMEDIES = {
+    1: "an argument is out of the driver's range; for a launch, check block_dim and the size of the parameters",
+    2: "free arrays that are no longer used, or make them smaller; `nvidia-smi` shows who holds the memory",
+    3: "the driver was not initialised in this process; if it was forked, start it with the 'spawn' method",
+    4: "the driver is shutting down: launch before the interpreter exits",
+    34: "this is the stub library of the CUDA toolkit, not the driver: remove it from LD_LIBRARY_PATH",
+    35: "the driver is too old: install a newer one",
+    100: "no CUDA GPU is visible: check `nvidia-smi` and CUDA_VISIBLE_DEVICES; in a container, pass the GPU in",
+    101: "there is no such GPU: kb.get_devices() lists them",
+    200: "the code object is damaged: rebuild or reinstall the package",
+    201: "no context of this GPU is current",
+    209: "the bundle's code does not fit this GPU: add the GPU to `targets` in [tool.kbuild] and rebuild",
+    218: "the PTX is not valid for this driver: add the GPU itself to `targets` in [tool.kbuild] and rebuild",
+    222: "the PTX is newer than this driver: update the driver, or pin an older toolkit as in `sm_90@12.4`",
+    304: "the operating system refused: check the limits of this process",
+    400: "a handle is not valid here: is the stream one of this GPU, and still open?",
+    500: "the code holds no such name: the bundle is damaged, rebuild it",
+    700: "a kernel read or wrote outside its arrays; the process must restart; `compute-sanitizer python` says where",
+    701: "the block is too large for the kernel's registers: launch with a smaller block_dim",
+    702: "a kernel ran past the display watchdog's limit: launch less at a time; the process must restart",
+    704: "peer access between these GPUs is enabled already",
+    705: "peer access between these GPUs is not enabled",
+    driver.ASSERT: "an assert in a kernel failed: the driver has printed which on stderr; the process must restart",
+    715: "the GPU met an instruction it does not know; the process must restart",
+    714: "a kernel's stack is damaged; the process must restart",
+    716: "a kernel used an address that is not aligned to its type; check ptr and strides of foreign arrays; the "
+    "process must restart",
+    717: "a kernel used an address of the wrong kind; the process must restart",
+    718: "a kernel's program counter left its code; the process must restart",
+    719: "a kernel failed and its context is lost; the process must restart; `compute-sanitizer python` says where",
+    802: "the GPU's system is not ready: is the fabric manager (or MPS) running?",
+    803: "the driver's library and its kernel module differ in version: restart the machine after a driver update",
+    804: "the driver library is newer than this GPU's driver supports: remove the cuda-compat package",
+    801: "this GPU or its driver has no such function",
+    900: "the stream is being captured into a graph, and this call cannot be: do it before the capture",
+    901: "an earlier call spoiled the capture; what waits, and what frees or makes memory by itself, does",
+    902: "two captures would become one: keep work of one graph on its own streams",
+    904: "a stream that joined the capture has to be waited for before the capture ends",
+    905: "the default stream cannot take part in a capture: name a stream",
+    906: "work on the default stream would wait for a stream that is being captured: name another stream",
+    908: "the capture was begun in another thread",
+    999: "the driver gives no reason; `dmesg | grep -i nvrm` may",
+}
+
+
+def error(cuda: driver.Driver, call: str, code: int, name: str, text: str, about: str) -> DriverError:
+    """The error for a call's status; `name` and `text` are the driver's own words, `about` the call's subject."""
+    name = name or "CUDA_ERROR_%d" % code
+    message = "%s%s failed: %s (%d)" % (about + ": " if about else "", call, name, code)
+    message += ", %s" % text if text else ""
+    remedy = _REMEDIES.get(code)
+    if code == driver.ASSERT:
+        remedy = "%s%s" % (remedy, asserts.known())
+    if code in driver.CAPTURING:
+        message += uses.spoiled(code, message)
+    if code in driver.STICKY:
+        message += recent.story(cuda.lost)
+    made = DriverError(message + ("\n  help: " + remedy if remedy else ""), call, code, name)
+    if code in driver.STICKY and cuda.lost is None:
+        cuda.lost = str(made)
+    return made

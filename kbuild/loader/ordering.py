@@ -1,0 +1,106 @@
+"""Order between streams: what a stream's handle is, who waits for whom, and what a capture forbids."""
+
+from __future__ import annotations
+
+import operator
+from ctypes import c_int, c_uint64
+
+from . import driver
+from .values import describe
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from .context import Device
+
+_RELAXED = 2  # CUstreamCaptureMode
+IMPLICIT = 906  # the default stream would wait for one that is being captured
+
+
+class Relaxed:
+    """`with Relaxed():` allows this thread what a capture going on forbids: to allocate, to free, to load code."""
+
+    __slots__ = ("_mode",)
+
+    def __init__(self) -> None:
+        self._mode = c_int(_RELAXED)
+
+    def __enter__(self) -> None:
+        driver.get().call("cuThreadExchangeStreamCaptureMode", self._mode)
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        cuda, name = driver.get(), "cuThreadExchangeStreamCaptureMode"
+        status = cuda.ask(name, self._mode)
+        if status:
+            cuda.ask(name, self._mode)  # again, since the mode is the program's
+            if not kind:  # else there is an error on its way, which goes first
+                raise cuda.error(name, status)
+
+
+def is_capturing(handle: int) -> bool:
+    """Whether a stream is being captured; also of the default stream, when it may not be touched for that reason."""
+    cuda, status = driver.get(), c_int()
+    code = cuda.ask("cuStreamIsCapturing", handle, status)
+    if code not in (0, IMPLICIT):
+        raise cuda.error("cuStreamIsCapturing", code, "stream 0x%x" % handle)
+    return code == IMPLICIT or status.value != 0
+
+
+def wait_for_stream(device: Device, producer: int, consumer: int, other: Device | None = None) -> None:
+    """Makes what follows on stream `consumer` wait for what stands on stream `producer` now, without blocking here.
+
+    `other` is the consumer's GPU where it is not the producer's.
+    """
+    cuda, event = driver.get(), c_uint64()
+    with device.current():
+        try:
+            cuda.call("cuEventCreate", event, 2)  # without timing: cheaper, and allowed in captures
+            cuda.call("cuEventRecord", event, producer, about="stream 0x%x" % producer)
+            with (device if other is None else other).current():  # 0 is the default stream of the current context
+                cuda.call("cuStreamWaitEvent", consumer, event, 0, about="stream 0x%x" % consumer)
+        finally:
+            if event.value:
+                cuda.call("cuEventDestroy_v2", event)
+
+
+def wait_unless_captured(device: Device, producer: int, consumer: int) -> None:
+    """`wait_for_stream`, but for a consumer that is being captured: a graph cannot wait for what is outside."""
+    with device.current():
+        is_free = not is_capturing(consumer) or is_capturing(producer)
+    if is_free:
+        wait_for_stream(device, producer, consumer)
+
+
+def stream_handle(stream: object) -> int:
+    """The driver's handle of None (the default stream), a number, or a stream object of any library.
+
+    Raises TypeError for what is none of them.
+    """
+    if stream is None:
+        return 0
+    if type(stream) is int and 0 <= stream < 1 << 64:
+        return stream
+    if getattr(stream.__class__, "_kb_stream_", False):  # one of ours, without the protocol's detour
+        own: int = stream._handle.value  # type: ignore[attr-defined]
+        return own
+    try:
+        handle = operator.index(stream if isinstance(stream, int) else _handle_of(stream))
+    except MemoryError:
+        raise
+    except Exception:  # the object's own code may fail in any way
+        handle = -1
+    if isinstance(stream, bool) or not 0 <= handle < 1 << 64:
+        raise TypeError(
+            "stream wants None, a handle, or an object with __cuda_stream__, .cuda_stream, .handle or .ptr; got %s"
+            % describe(stream)
+        )
+    return handle
+
+
+def _handle_of(stream: Any) -> Any:
+    protocol = getattr(stream, "__cuda_stream__", None)
+    if protocol is not None:
+        return (protocol() if callable(protocol) else protocol)[1]
+    handles = (getattr(stream, name, None) for name in ("cuda_stream", "handle", "ptr"))
+    return next((handle for handle in handles if handle is not None), None)
