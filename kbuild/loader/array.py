@@ -515,18 +515,27 @@ def full_like(src: Any, value: Any, device: Any = None, memory: str | None = Non
 
 def _from_data(data: Any, dtype: Any, device: Any, memory: str | None) -> array:
     """A copy of host data, or of an array of ours or of another library."""
-    from . import copying, foreign
+    if not isinstance(data, (list, tuple)):
+        from . import foreign
 
-    if foreign.is_array(data):
-        source = foreign.asarray(data, dtype)
-        if device is None and (source.device.kind == "cuda" or isinstance(data, array)):
-            device = source.device
-        made = empty(source.shape, source.dtype, device, memory)
-        copying.copy(made, source)
-        return made
+        if foreign.is_array(data):
+            return _copy_of(foreign.asarray(data, dtype), isinstance(data, array), device, memory)
     encoded, shape, dtype = host.encode(data, dtype)
     made = empty(shape, dtype, device, memory)
+    from . import copying  # not before the driver has been opened: see `_first_device`
+
     copying.upload(made, encoded)
+    return made
+
+
+def _copy_of(source: array, is_ours: bool, device: Any, memory: str | None) -> array:
+    """A copy of an array where it is, but for other libraries' arrays on the host."""
+    from . import copying
+
+    if device is None and (source.device.kind == "cuda" or is_ours):
+        device = source.device
+    made = empty(source.shape, source.dtype, device, memory)
+    copying.copy(made, source)
     return made
 
 

@@ -6,13 +6,14 @@ A kernel runs after its launch has returned, so what goes wrong in it shows at a
 
 from __future__ import annotations
 
-from collections import deque
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections import deque
     from typing import Any, Tuple
 
     Launch = Tuple[str, Any, Any]
+else:
+    from _collections import deque  # `collections` would be a millisecond of every start
 
 KEPT = 64  # launches of a GPU
 _SHOWN = 8
