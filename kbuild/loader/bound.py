@@ -100,6 +100,10 @@ class BoundLaunch:
 
     def _wait(self, packing: Any) -> None:
         """Lets the stream wait for what other libraries are doing to their arrays now."""
+        if packing.tensors:
+            from . import frameworks
+
+            frameworks.follow(self.device.ordinal, self._handle, self._handle, packing.streams, packing.tensors)
         for producer in packing.streams:
             if max(producer, 1) != max(self._handle, 1):  # 0 and 1 both mean the default stream
                 ordering.wait_unless_captured(self.device, producer, self._handle)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from . import abi, driver, host, ordering, recent, uses
 from .interface import View
 from .memory import transfer
-from .values import class_of
+from .values import class_of, describe
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -161,10 +161,14 @@ def fill(dest: array, value: Any) -> None:
     element = dest._type.element
     if getattr(value, "shape", ()) and hasattr(value, "tolist"):
         value = value.tolist()  # an ndarray
-    if isinstance(element, (abi.Vector, abi.Matrix)) and not hasattr(value, "__len__"):
-        kind: Any = class_of(element)
-        value = element.size and kind(value) if not isinstance(kind, abi.Type) else value
-    fill_bytes(dest, bytes(host.encode([value], dest._type.element)[0]))
+    kind: Any = class_of(element)
+    try:
+        if isinstance(element, (abi.Vector, abi.Matrix)) and isinstance(kind, type) and not hasattr(value, "__len__"):
+            value = kind(value)
+        pattern = bytes(host.encode([value], element)[0])
+    except (TypeError, ValueError) as error:
+        raise TypeError("an array of %s cannot be filled with %s: %s" % (element, describe(value), error)) from None
+    fill_bytes(dest, pattern)
 
 
 def fill_bytes(dest: array, pattern: bytes, stream: Any = None) -> None:

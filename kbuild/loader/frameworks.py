@@ -93,10 +93,8 @@ def follow(ordinal: int, stream: Any, handle: int, streams: set[int], tensors: A
 
 def _is_capturing(ordinal: int, handle: int) -> bool:
     """Whether a stream is being captured, when it can wait for nothing outside of the capture."""
-    from .ordering import is_capturing
-
     with context.devices()[ordinal].current():
-        return is_capturing(handle)
+        return ordering.is_capturing(handle)
 
 
 def record(tensors: Any, ordinal: int, handle: int) -> None:

@@ -6,7 +6,7 @@ import operator
 
 from . import abi
 from .array import array, wrap
-from .interface import View, contiguous_strides, count
+from .interface import View, contiguous_strides, count, inner_shape
 from .layout import abi_type
 from .values import describe
 
@@ -25,14 +25,27 @@ def get(whole: array, index: Any) -> Any:
 
 def put(whole: array, index: Any, value: Any) -> None:
     """`whole[index] = value`."""
-    from . import copying, foreign
+    from . import copying
 
     part = at(whole, index)
     target = wrap(part, whole.dtype, whole.device, whole._owner) if part.shape else one_element(whole, part)
-    if not part.shape or not (foreign.is_array(value) or isinstance(value, (list, memoryview))):
-        copying.fill(target, value)
-    else:
+    if part.shape and _is_many(value, part.element):
         copying.copy(target, value)
+    else:
+        copying.fill(target, value)
+
+
+def _is_many(value: Any, element: abi.Type) -> bool:
+    """Whether a value is one for each place, rather than one for all of them."""
+    from . import foreign
+
+    if isinstance(value, list) or foreign.is_array(value):
+        return True
+    try:
+        shape = memoryview(value).shape
+    except (TypeError, ValueError, BufferError):
+        return False
+    return bool(shape) and shape != inner_shape(element)  # a number of NumPy's is a buffer without axes
 
 
 def one_element(whole: array, part: View) -> array:

@@ -331,6 +331,24 @@ def test_bound_launches(cuda: FakeCuda, torch: FakeTorch) -> None:
     assert descriptor(cuda)[0] == block.ptr
 
 
+def test_a_bound_launch_waits_once_for_pytorch_which_learns_of_its_stream(cuda: FakeCuda, torch: FakeTorch) -> None:
+    kernel = make_bundle([("a", "array1[float32]")])["p.kernels:k"]
+    block, named = arrays.zeros(4), streams.Stream()
+    torch.current[0] = cuda.make_stream()
+    first, second = torch.over(block), torch.over(block)
+    before = len(cuda.calls)
+    made = bound.bind(kernel, 1, [first], stream=named)
+    assert (waits(cuda, before), [stream.cuda_stream for stream in first.recorded]) == (1, [named.handle])
+    made()
+    made()
+    assert (waits(cuda, before), len(first.recorded)) == (1, 1)
+    made.set(a=second)
+    assert (waits(cuda, before), [stream.cuda_stream for stream in second.recorded]) == (2, [named.handle])
+    made()
+    assert (cuda.records[-1].stream, waits(cuda, before)) == (named.handle, 2)
+    context.synchronize()
+
+
 def test_asarray_takes_tensors(cuda: FakeCuda, torch: FakeTorch) -> None:
     block, theirs = arrays.array([[1, 2, 3], [4, 5, 6]], dtype=float), cuda.make_stream()
     torch.current[0] = theirs
