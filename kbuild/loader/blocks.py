@@ -108,6 +108,16 @@ def plan(dim: object, shape: Shape, block_dim: int, max_blocks: int = 0) -> Iter
     return ((header, (blocks, 1, 1), (block_dim, 1, 1)) for header, blocks in grids)
 
 
+def extents(dim: object, shape: Shape, block_dim: int) -> tuple[Triple, Triple, tuple[int, ...]]:
+    """Blocks of the grid, threads of a block, and `dim` as the kernel counts it, of a launch that `plan` accepts."""
+    if dim.__class__ is Grid:
+        assert isinstance(dim, Grid)
+        block = (block_dim, 1, 1) if dim.block is None else dim.block
+        return dim.grid, block, (_product(dim.grid) * _product(block),)
+    axes = geometry.axes(dim, shape.ndim)
+    return (-(-_product(axes) // block_dim), 1, 1), (block_dim, 1, 1), axes
+
+
 def _of_grid(grid: Grid, shape: Shape, block_dim: int, max_blocks: int) -> Iterator[tuple[bytes, Triple, Triple]]:
     ndim, whole = shape.ndim, shape.whole
     geometry.check_block(block_dim)

@@ -14,7 +14,6 @@ import struct
 from . import abi, blocks, context, driver, geometry, ordering, pack, providers, recent, uses
 from .errors import DriverError, LaunchError
 from .schema import header_of
-from .values import describe
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -206,24 +205,7 @@ class BundleKernel:
 
     def packing(self, args: Any) -> pack.Packing:
         """The arguments' numbers, and what they say about devices. Raises LaunchError."""
-        if not pack.is_sequence(args):
-            raise LaunchError("%s: args wants a tuple or a list of arguments, not %s" % (self.name, describe(args)))
-        if len(args) != len(self.parameters):
-            names = ", ".join(name for name, _ in self.parameters) or "none"
-            message = "%s takes %d arguments (%s), got %d"
-            raise LaunchError(message % (self.name, len(self.parameters), names, len(args)))
-        packing = pack.Packing(self.optional)
-        for (name, type), value in zip(self.parameters, args):
-            try:
-                packing.add(type, value, name)
-            except pack.Refused as error:
-                raise LaunchError("%s: parameter %s: %s" % (self.name, error.path, error.reason)) from None
-            except MemoryError:
-                raise
-            except Exception as error:  # of the value's own code
-                message = "%s: parameter %s: wanted %s, got %s, which fails with %r"
-                raise LaunchError(message % (self.name, name, type, describe(value), error)) from error
-        return packing
+        return pack.arguments(self.name, self.parameters, args, self.optional)
 
     def named(self, args: Any) -> list[tuple[str, Any]]:
         """Parameters' names with these arguments."""

@@ -11,6 +11,7 @@ import struct
 import sys
 
 from . import abi, interface
+from .errors import LaunchError
 from .values import coerce, describe
 
 TYPE_CHECKING = False
@@ -171,6 +172,29 @@ class Packing:
             self.addresses.append((path, view.ptr))
         if view.stream is not None:
             self.streams.add(view.stream)
+
+
+def arguments(name: str, parameters: Any, args: Any, optional: frozenset[str]) -> Packing:
+    """A launch's arguments as numbers, and what they say about devices; `parameters` are (name, type). Raises
+    LaunchError, which begins with the kernel's name.
+    """
+    if not is_sequence(args):
+        raise LaunchError("%s: args wants a tuple or a list of arguments, not %s" % (name, describe(args)))
+    if len(args) != len(parameters):
+        names = ", ".join(parameter for parameter, _ in parameters) or "none"
+        raise LaunchError("%s takes %d arguments (%s), got %d" % (name, len(parameters), names, len(args)))
+    packing = Packing(optional)
+    for (parameter, type), value in zip(parameters, args):
+        try:
+            packing.add(type, value, parameter)
+        except Refused as error:
+            raise LaunchError("%s: parameter %s: %s" % (name, error.path, error.reason)) from None
+        except MemoryError:
+            raise
+        except Exception as error:  # of the value's own code
+            message = "%s: parameter %s: wanted %s, got %s, which fails with %r"
+            raise LaunchError(message % (name, parameter, type, describe(value), error)) from error
+    return packing
 
 
 def _items(type: abi.Type, value: Any, count: int, path: str) -> Any:

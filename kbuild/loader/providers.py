@@ -23,11 +23,12 @@ MISSING_KERNEL = "missing kernel"
 GRAPH_CONDITION = "graph condition"
 STRIDED_COPY = "copy with strides"
 registry: dict[str, str] = {
+    "sim": "kbuild.simulate:launch",
     MISSING_KERNEL: "kbuild.jit:missing_kernel",
     GRAPH_CONDITION: "kbuild.primitives.conditions:SETTER",
     STRIDED_COPY: "kbuild.primitives.copies:copy",
 }
-_NO_DEVICES = frozenset(registry)
+_NO_DEVICES = frozenset({MISSING_KERNEL, GRAPH_CONDITION, STRIDED_COPY})
 _jit = False
 
 

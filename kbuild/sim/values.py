@@ -29,13 +29,17 @@ class Actor(Protocol):
 
 
 class Fault(Exception):
-    """What a kernel must not do. The interpreter adds the place and the thread where it happened."""
+    """What a kernel must not do. What runs the kernel adds the place (`span`), the coordinates of the `thread`, and what
+    its `variables` held, by name.
+    """
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
         self.reason = reason
         self.span: Span | None = None
         self.thread: tuple[int, ...] = ()
+        self.variables: dict[str, Any] = {}
+        self.position: int | None = None  # of the thread among those that ran together
 
     def __str__(self) -> str:
         place = f"{self.span}: " if self.span is not None else ""

@@ -1,0 +1,361 @@
+"""What expressions mean, for all lanes of a frame at once. This and `statements` are the meaning of every node."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from kbuild.errors import InternalError
+from kbuild.intrinsics.table import ALL_ROWS
+from kbuild.ir import nodes
+from kbuild.ir.nodes import Expr, Function
+from kbuild.ir.traverse import root_of, walk
+from kbuild.ir.types import INT64, Array, Matrix, Scalar, Type, Vector, element_of, is_composite, is_integer
+from kbuild.sim import arithmetic
+from kbuild.sim.arithmetic import dtype_of
+from kbuild.sim.lockstep import affine, memory, places, tree
+from kbuild.sim.lockstep.affine import Affine
+from kbuild.sim.lockstep.frame import Frame
+from kbuild.sim.lockstep.places import Location, checked
+from kbuild.sim.lockstep.tree import Descriptor, Value
+from kbuild.sim.lockstep.watching import Watching
+from kbuild.sim.values import OutOfBounds
+
+
+class Expressions:
+    """Values of expressions. `call` runs a function's body; `watching` is told of what happens."""
+
+    def __init__(self, space: memory.Space, watching: Watching) -> None:
+        self.space, self.watching = space, watching
+        self.call: Callable[[Function, list[Value], Frame], Value] = _no_calls
+        self._constants: dict[tuple[Any, ...], Any] = {}
+        self._plain: dict[int, tuple[Expr, bool]] = {}
+
+    def value(self, expr: Expr, frame: Frame) -> Value:
+        """The value of an expression in every lane."""
+        return _MEANING[type(expr)](self, expr, frame)
+
+    def dense(self, expr: Expr, frame: Frame) -> Any:
+        """The same as NumPy has it, for a scalar."""
+        return tree.dense(_MEANING[type(expr)](self, expr, frame))
+
+    # Leaves
+
+    def _const(self, expr: nodes.Const, frame: Frame) -> Any:
+        key = type(expr.value), str(expr.value), expr.type.spelling
+        found = self._constants.get(key)
+        if found is None:
+            assert isinstance(expr.type, Scalar)
+            found = self._constants[key] = dtype_of(expr.type).type(expr.value)
+        return found
+
+    def _read(self, expr: nodes.Read, frame: Frame) -> Value:
+        return frame.get(expr.symbol)
+
+    def _thread_index(self, expr: nodes.ThreadIndex, frame: Frame) -> Any:
+        return frame.lanes.coordinate(expr.axis)
+
+    def _position(self, expr: nodes.Position, frame: Frame) -> Any:
+        return frame.lanes.position(expr.what, expr.axis)
+
+    # Arrays
+
+    def _extent(self, expr: nodes.Extent, frame: Frame) -> Any:
+        return self.value(expr.array, frame).shape[expr.axis]
+
+    def _present(self, expr: nodes.Present, frame: Frame) -> Any:
+        return self.value(expr.array, frame).address != 0
+
+    def _view(self, expr: nodes.View, frame: Frame) -> Descriptor:
+        array: Descriptor = self.value(expr.array, frame)
+        count = len(expr.indices)
+        rest = [part if part is None else part[count:] for part in (array.tables, array.whole)]
+        shape, strides = array.shape[count:], array.strides[count:]
+        absent = self._absent(array, expr, frame)
+        if absent is not None:
+            return Descriptor(array.element, absent, shape, strides, None, *rest)
+        indices = [self.value(index, frame) for index in expr.indices]
+        found, offset = places.element(array, indices, frame.wraps, self.space, self._noted(expr, frame))
+        if found is not None:
+            offset = places.plus(offset, found.start)
+        if isinstance(offset, int):
+            offset = np.int64(offset)
+        return Descriptor(array.element, tree.dense(offset), shape, strides, found, *rest)
+
+    def _absent(self, array: Descriptor, expr: nodes.View, frame: Frame) -> Any:
+        """The view of an array that is not there is not there either."""
+        is_uniform = isinstance(array.address, np.generic)
+        if is_uniform and int(array.address) == 0:
+            return np.int64(0)
+        return None
+
+    def locate(self, place: Expr, frame: Frame) -> Location:
+        """Where in memory a place lies whose root is an element of an array."""
+        match place:
+            case nodes.Index(array, indices):
+                descriptor: Descriptor = self.value(array, frame)
+                found = [self.value(index, frame) for index in indices]
+                memory, offset = places.element(descriptor, found, frame.wraps, self.space, self._noted(place, frame))
+                return Location(memory, offset, place.type)
+            case nodes.Member(base, name):
+                whole = self.locate(base, frame)
+                field = next(f for f in base.type.fields if f.name == name)  # type: ignore[attr-defined]
+                return whole.inside(field.offset, place.type)
+            case nodes.Component(base, indices):
+                whole, size = self.locate(base, frame), element_of(base.type).size
+                constant, moving = self.component(base.type, indices, frame)
+                part = whole.inside(constant * size, place.type)
+                return part if moving is None else part.moved(places.times(moving, size), place.type)
+        raise InternalError(f"no place in memory: {place!r:.200}")
+
+    def component(self, base: Type, indices: tuple[Expr, ...], frame: Frame) -> tuple[int, Any]:
+        """The number of a component (of the first of a row) in row-major order: a constant, and what differs."""
+        extents = (base.length,) if isinstance(base, Vector) else (base.rows, base.columns)  # type: ignore[attr-defined]
+        constant, moving = 0, None
+        for axis, index in enumerate(indices):
+            weight = int(np.prod(extents[axis + 1 :], dtype=np.int64))
+            found = self.value(index, frame)
+            found = checked(
+                found,
+                np.int32(extents[axis]),
+                frame.wraps,
+                lambda at, found=found: f"index {tree.lane_of(found, at)} in {base}",
+            )
+            if isinstance(found, np.generic):
+                constant += int(found) * weight
+            else:
+                distance = tree.dense(found).astype(np.int64) * weight
+                moving = distance if moving is None else moving + distance
+        return constant, moving
+
+    def _load(self, expr: nodes.Index | nodes.Component | nodes.Member, frame: Frame) -> Value:
+        if isinstance(root_of(expr), nodes.Index):
+            return self.fetch(self.locate(expr, frame), frame, expr)
+        if isinstance(expr, nodes.Member):
+            return self.value(expr.base, frame)[expr.field]
+        assert isinstance(expr, nodes.Component)
+        return self.taken(self.value(expr.base, frame), expr, frame)
+
+    def taken(self, whole: Value, expr: nodes.Component, frame: Frame) -> Value:
+        """A component, or a row, of a value."""
+        base = expr.base.type
+        constant, moving = self.component(base, expr.indices, frame)
+        count = base.columns if isinstance(base, Matrix) and len(expr.indices) == 1 else 1
+        if moving is None:
+            return whole[constant] if count == 1 and not _is_row(expr) else whole[constant : constant + count]
+        stacked = np.stack([tree.spread(part, frame.lanes.count) for part in whole])
+        lanes = np.arange(frame.lanes.count)
+        found = [stacked[moving + (constant + i), lanes] for i in range(count)]
+        return found if _is_row(expr) else found[0]
+
+    def fetch(self, location: Location, frame: Frame, expr: Expr) -> Value:
+        """What lies at a location."""
+        parts = location.parts(self.space, frame.lanes.count)
+        if parts[0][1] is None:
+            found, _, offset = parts[0]
+            if self.watching.accesses:
+                self.watching.accessed("read", Location(found, offset, location.type, location.delta), frame.lanes, expr)
+            return memory.load(found, offset, location.type, self.space, location.delta)
+        whole = mapped_full(tree.zero(location.type), frame.lanes.count)
+        for found, positions, offsets in parts:
+            if self.watching.accesses:
+                at = Location(found, offsets, location.type, location.delta)
+                self.watching.accessed("read", at, frame.lanes.take(positions), expr)
+            part = memory.load(found, offsets, location.type, self.space, location.delta)
+            whole = tree.put(whole, positions, part, frame.lanes.count)
+        return whole
+
+    def _noted(self, expr: Expr, frame: Frame) -> Callable[[Location], None]:
+        def note(location: Location) -> None:
+            if self.watching.accesses:
+                self.watching.accessed("read", location, frame.lanes, expr)
+
+        return note
+
+    # Arithmetic
+
+    def _unary(self, expr: nodes.Unary, frame: Frame) -> Value:
+        kind = _scalar(expr.type)
+        value = self.value(expr.operand, frame)
+        return tree.mapped(lambda a: arithmetic.unary(expr.op, tree.dense(a), kind), value)
+
+    def _binary(self, expr: nodes.Binary, frame: Frame) -> Value:
+        kind, op = _scalar(expr.type), expr.op
+        a, b = self.value(expr.left, frame), self.value(expr.right, frame)
+        if isinstance(a, Affine) or isinstance(b, Affine):
+            found = affine.binary(op, a, b, kind)
+            if found is not None:
+                return found
+        if is_composite(expr.type):
+            a, b = _spread(a, expr.left.type, expr.type), _spread(b, expr.right.type, expr.type)
+            found = [self._one(op, x, y, kind, expr) for x, y in zip(a, b, strict=True)]
+        else:
+            found = self._one(op, a, b, kind, expr)
+        if self.watching.values:
+            self.watching.computed(expr, found, [a, b], frame)
+        return found
+
+    def _one(self, op: str, a: Any, b: Any, kind: Scalar, expr: nodes.Binary) -> Any:
+        a, b = tree.dense(a), tree.dense(b)
+        if op in ("div", "mod", "floordiv") and kind.kind != "float" and self.watching.divisions:
+            self.watching.divided(b, op, expr)
+        return arithmetic.binary(op, a, b, kind)
+
+    def _fma(self, expr: nodes.Fma, frame: Frame) -> Value:
+        kind = _scalar(expr.type)
+        factors = [self.value(part, frame) for part in (expr.a, expr.b, expr.c)]
+        if is_composite(expr.type):
+            spread = [_spread(f, part.type, expr.type) for f, part in zip(factors, (expr.a, expr.b, expr.c), strict=True)]
+            found: Value = [arithmetic.fma(*map(tree.dense, one), kind) for one in zip(*spread, strict=True)]
+        else:
+            found = arithmetic.fma(*map(tree.dense, factors), kind)
+        if self.watching.values:
+            self.watching.computed(expr, found, factors, frame)
+        return found
+
+    def _convert(self, expr: nodes.Convert, frame: Frame) -> Any:
+        source, target = _scalar(expr.operand.type), _scalar(expr.type)
+        value = self.value(expr.operand, frame)
+        if isinstance(value, Affine) and is_integer(target):
+            found = affine.made(value.start, value.step, value.count, target)
+            if found is not None:
+                return found
+        return arithmetic.convert(tree.dense(value), source, target)
+
+    def _compare(self, expr: nodes.Compare, frame: Frame) -> Any:
+        a, b = self.value(expr.left, frame), self.value(expr.right, frame)
+        if isinstance(a, Affine) or isinstance(b, Affine):
+            if all(isinstance(one, (Affine, np.generic)) for one in (a, b)):
+                found = affine.compare(expr.op, a, b)
+                if found is not None:
+                    return found
+        return arithmetic.compare(expr.op, tree.dense(a), tree.dense(b))
+
+    def _intrinsic(self, expr: nodes.Intrinsic, frame: Frame) -> Any:
+        arguments = [self.dense(argument, frame) for argument in expr.arguments]
+        found = arithmetic.intrinsic(expr.name, arguments, _scalar(expr.arguments[0].type), _scalar(expr.type))
+        if self.watching.values:
+            self.watching.computed(expr, found, arguments, frame)
+        return found
+
+    # Choices
+
+    def _logical(self, expr: nodes.Logical, frame: Frame) -> Any:
+        left = self.dense(expr.left, frame)
+        decides = left if expr.op == "or" else ~left
+        if isinstance(left, np.generic):
+            return left if decides else self.value(expr.right, frame)
+        if self._is_plain(expr.right):
+            right = self.dense(expr.right, frame)
+            return left & right if expr.op == "and" else left | right
+        (open,) = np.nonzero(~decides)
+        if len(open) == 0:
+            return left
+        if len(open) == frame.lanes.count:
+            return self.value(expr.right, frame)
+        found = left.copy()
+        found[open] = self.dense(expr.right, frame.part(open))
+        return found
+
+    def _select(self, expr: nodes.Select, frame: Frame) -> Value:
+        condition = self.dense(expr.condition, frame)
+        if isinstance(condition, np.generic):
+            return self.value(expr.then if condition else expr.otherwise, frame)
+        (yes,) = np.nonzero(condition)
+        if len(yes) in (0, len(condition)):
+            return self.value(expr.then if len(yes) else expr.otherwise, frame)
+        if self._is_plain(expr.then) and self._is_plain(expr.otherwise):
+            return tree.chosen(condition, self.value(expr.then, frame), self.value(expr.otherwise, frame))
+        (no,) = np.nonzero(~condition)
+        then = self.value(expr.then, frame.part(yes))
+        otherwise = self.value(expr.otherwise, frame.part(no))
+        return tree.join(frame.lanes.count, yes, then, no, otherwise)
+
+    def _is_plain(self, expr: Expr) -> bool:
+        """May be computed for lanes that do not ask for it: it touches no memory, and nothing in it can fail."""
+        known = self._plain.get(id(expr))
+        if known is None:
+            known = self._plain[id(expr)] = expr, all(map(_is_harmless, walk(expr)))
+        return known[1]
+
+    # Composites
+
+    def _build(self, expr: nodes.Build, frame: Frame) -> Value:
+        if isinstance(expr.type, Array):
+            return tree.zero(expr.type)
+        parts = [self.value(part, frame) for part in expr.parts]
+        fields = getattr(expr.type, "fields", None)
+        if fields is not None:
+            return {field.name: part for field, part in zip(fields, parts, strict=True)}
+        return parts
+
+    def _item(self, expr: nodes.Item, frame: Frame) -> Value:
+        return self.value(expr.base, frame)[expr.index]
+
+    def _called(self, expr: nodes.Call, frame: Frame) -> Value:
+        return self.call(expr.callee, [self.value(argument, frame) for argument in expr.arguments], frame)
+
+
+def mapped_full(value: Value, count: int) -> Value:
+    """A value with a number of its own for each lane."""
+    return tree.mapped(lambda leaf: tree.spread(leaf, count).copy(), value)
+
+
+def _is_row(expr: nodes.Component) -> bool:
+    return isinstance(expr.type, Vector)
+
+
+def _is_harmless(node: nodes.Node) -> bool:
+    match node:
+        case nodes.Index() | nodes.View() | nodes.Call() | nodes.Component():
+            return isinstance(node, nodes.Component) and all(isinstance(i, nodes.Const) for i in node.indices)
+        case nodes.Binary(op, _, _, type):
+            return op not in ("div", "mod", "floordiv") or _scalar(type).kind == "float"
+        case nodes.Intrinsic(name):
+            return not ALL_ROWS[name].has_effects
+    return True
+
+
+def _spread(value: Value, own: Type, wanted: Type) -> list[Any]:
+    """A composite's parts; of its scalar, as many of it."""
+    if own == wanted:
+        return value  # type: ignore[no-any-return]
+    length = wanted.length if isinstance(wanted, Vector) else wanted.rows * wanted.columns  # type: ignore[attr-defined]
+    return [value] * length
+
+
+def _scalar(type: Type) -> Scalar:
+    element = element_of(type)
+    assert isinstance(element, Scalar)
+    return element
+
+
+def _no_calls(function: Function, arguments: list[Value], frame: Frame) -> Value:
+    raise InternalError(f"nothing runs {function.name}")
+
+
+_MEANING: dict[type[Any], Callable[[Expressions, Any, Frame], Value]] = {
+    nodes.Const: Expressions._const,
+    nodes.Read: Expressions._read,
+    nodes.Index: Expressions._load,
+    nodes.Component: Expressions._load,
+    nodes.Member: Expressions._load,
+    nodes.Extent: Expressions._extent,
+    nodes.Present: Expressions._present,
+    nodes.View: Expressions._view,
+    nodes.ThreadIndex: Expressions._thread_index,
+    nodes.Position: Expressions._position,
+    nodes.Unary: Expressions._unary,
+    nodes.Binary: Expressions._binary,
+    nodes.Compare: Expressions._compare,
+    nodes.Logical: Expressions._logical,
+    nodes.Select: Expressions._select,
+    nodes.Convert: Expressions._convert,
+    nodes.Fma: Expressions._fma,
+    nodes.Build: Expressions._build,
+    nodes.Item: Expressions._item,
+    nodes.Call: Expressions._called,
+    nodes.Intrinsic: Expressions._intrinsic,
+}

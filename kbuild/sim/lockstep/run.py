@@ -1,0 +1,142 @@
+"""A launch, from its arguments to the arrays changed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from kbuild.ir.blocks import in_whole_blocks, shared_arrays, shared_bytes
+from kbuild.ir.nodes import Kernel, Symbol
+from kbuild.ir.types import Array, IndexedArray, Struct, Type
+from kbuild.loader.abi import align_up
+from kbuild.sim.blocks import Launch
+from kbuild.sim.lockstep import memory
+from kbuild.sim.lockstep.lanes import CHUNK, chunks
+from kbuild.sim.lockstep.memory import Allocation, Extent, Space
+from kbuild.sim.lockstep.output import Output
+from kbuild.sim.lockstep.races import Assigned, Races
+from kbuild.sim.lockstep.statements import Statements
+from kbuild.sim.lockstep.watching import Watcher, Watching
+
+
+@dataclass(frozen=True)
+class Checks:
+    """What is looked for while a kernel runs. Indices are always checked, and barriers."""
+
+    races: bool = True
+    assigned: bool = True
+    divisions: bool = True
+
+    @classmethod
+    def none(cls) -> Checks:
+        return cls(False, False, False)
+
+
+@dataclass
+class Options:
+    """How a launch runs: `seed` shuffles the order of atomics, `watchers` are told of what happens, `chunk` is how many
+    threads run together."""
+
+    checks: Checks = field(default_factory=Checks)
+    seed: int | None = None
+    watchers: Sequence[Watcher] = ()
+    chunk: int = CHUNK
+
+
+def run(
+    kernel: Kernel, launch: Launch, block: bytes, offsets: Mapping[str, int], options: Options, output: Output
+) -> None:
+    """Runs a launch whose arguments lie in a parameter block, each at its offset. What it prints goes to `output`.
+
+    The arrays' descriptors hold addresses in this process. Raises Fault, ValueError for a block in part.
+    """
+    function = kernel.function
+    whole_blocks = in_whole_blocks(kernel)
+    if whole_blocks and launch.count % math.prod(launch.block):
+        raise ValueError(f"{kernel.name} runs in whole blocks, and {launch} is none")
+    parameters = [(p.name, p.type, offsets[p.name]) for p in function.parameters]
+    space = Space(extents(parameters, block))
+    # The parameter block is read like memory that is no array's.
+    given = Allocation(0, np.frombuffer(block.ljust(align_up(len(block), 8), b"\0"), np.uint8), 1, "arguments")
+    arguments = [memory.load(given, offset, type, space) for _, type, offset in parameters]
+    watchers: list[Watcher] = [*options.watchers]
+    if options.checks.assigned:
+        watchers.append(Assigned())
+    if options.checks.races:
+        watchers.append(Races())
+    order = None if options.seed is None else np.random.default_rng(options.seed)
+    shared, bytes_of_block, granule = _shared(kernel)
+    machine = Statements(space, Watching(watchers, options.checks.divisions), output, shared, order)
+    with np.errstate(all="ignore"):
+        for lanes in chunks(launch, whole_blocks, options.chunk):
+            block_memory = None
+            if shared:
+                block_memory = memory.shared(bytes_of_block, lanes.count // math.prod(launch.block), granule)
+                space.put_shared(block_memory)
+            machine.run(function, arguments, lanes, block_memory)
+
+
+def _shared(kernel: Kernel) -> tuple[dict[Symbol, int], int, int]:
+    """Where in a block's shared memory each array lies, all of its bytes, and the granule."""
+    places, end, granule = {}, 0, 8
+    for _, symbol, type in shared_arrays(kernel.function):
+        start = align_up(end, type.element.align)
+        places[symbol], end = start, start + type.bytes
+        granule = min(granule, memory.granule_of(type.element))
+    assert end == shared_bytes(kernel.function)
+    return places, end, granule
+
+
+def extents(parameters: Sequence[tuple[str, Type, int]], block: bytes) -> list[Extent]:
+    """Where the arrays of a parameter block lie."""
+    found: list[Extent] = []
+    for name, type, offset in parameters:
+        _collect(name, type, block, offset, found)
+    return found
+
+
+def _collect(name: str, type: Type, block: bytes, offset: int, found: list[Extent]) -> None:
+    if isinstance(type, Struct):
+        for field_ in type.fields:
+            _collect(f"{name}.{field_.name}", field_.type, block, offset + field_.offset, found)
+    if not isinstance(type, Array):
+        return
+    n = type.ndim
+    address = int.from_bytes(block[offset : offset + 8], "little")
+    words = np.frombuffer(block, np.int32, 2 * n, offset + 8)
+    _extent(name, address, [int(w) for w in words[:n]], [int(w) for w in words[n:]], type.element, found)
+    if isinstance(type, IndexedArray):
+        end = offset + 8 + 8 * n
+        shape = np.frombuffer(block, np.int32, n, end + 8 * n)
+        for axis in range(n):
+            table = int.from_bytes(block[end + 8 * axis : end + 8 * axis + 8], "little")
+            if table:
+                found.append(Extent(table, table + 4 * int(shape[axis]), 4, f"{name}'s index array {axis}"))
+
+
+def _extent(name: str, address: int, shape: list[int], strides: list[int], element: Type, found: list[Extent]) -> None:
+    if not address or 0 in shape:
+        return
+    spans = [(extent - 1) * stride for extent, stride in zip(shape, strides, strict=True)]
+    low, high = sum(min(span, 0) for span in spans), sum(max(span, 0) for span in spans)
+    extent = Extent(address + low, address + high + element.size, memory.granule_of(element), name)
+    found.append(extent)
+    _collect_inner(extent, element, found)
+
+
+def _collect_inner(outer: Extent, element: Type, found: list[Extent]) -> None:
+    """Arrays that the structs of an array hold."""
+    if not isinstance(element, Struct) or not _has_arrays(element):
+        return
+    data = memory._bytes_at(outer).tobytes()
+    for start in range(0, len(data) - element.size + 1, element.size):
+        _collect(outer.name, element, data, start, found)
+
+
+def _has_arrays(type: Type) -> bool:
+    return isinstance(type, Array) or (isinstance(type, Struct) and any(_has_arrays(f.type) for f in type.fields))
+

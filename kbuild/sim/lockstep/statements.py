@@ -1,0 +1,425 @@
+"""What statements mean, for all lanes of a frame at once; where lanes part and meet.
+
+A block answers for each lane how it was left: by its end (0), or early. Lanes that have left early take no part in what
+follows; the others go on in a frame of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from kbuild.intrinsics.table import ALL_ROWS
+from kbuild.ir import nodes
+from kbuild.ir.nodes import Expr, Function, Stmt, Symbol
+from kbuild.ir.traverse import root_of
+from kbuild.ir.types import INT64, Scalar, Shared, Vector
+from kbuild.sim.lockstep import atomics, barriers, memory, tree
+from kbuild.sim.lockstep.expressions import Expressions
+from kbuild.sim.lockstep.frame import Frame, join
+from kbuild.sim.lockstep.lanes import Lanes
+from kbuild.sim.lockstep.output import Output
+from kbuild.sim.lockstep.places import Location, at_lane
+from kbuild.sim.lockstep.tree import Descriptor, Value
+from kbuild.sim.lockstep.watching import Watching
+from kbuild.sim.threads import AssertFailed
+from kbuild.sim.values import Fault
+
+_BREAK, _CONTINUE, _RETURN = 1, 2, 3
+Left = Any  # None: every lane came to the end; a number: all left so; else a number for each lane
+
+_FIRST_LOOK = 64  # trips of a loop before it is asked whether anything changes
+
+
+class Deadlock(Fault):
+    """Threads that wait for what cannot happen while they wait."""
+
+
+class Statements:
+    """Runs a kernel's statements over some blocks at a time. `order` shuffles who comes first in atomics, if given."""
+
+    def __init__(
+        self,
+        space: memory.Space,
+        watching: Watching,
+        output: Output,
+        shared: dict[Symbol, int],
+        order: np.random.Generator | None = None,
+    ) -> None:
+        self.space, self.watching, self.output, self.shared, self.order = space, watching, output, shared, order
+        self.expressions = Expressions(space, watching)
+        self.expressions.call = self.call
+        self.block_memory: memory.Allocation | None = None
+        self.ended: Any = None  # of the threads at hand
+        self.changes = 0  # stores, and atomics that have changed something
+        self._running: list[Function] = []
+        self._results: dict[Function, Symbol] = {}
+        self._counters: dict[int, tuple[Stmt, Symbol, Symbol, Symbol]] = {}
+
+    def run(self, function: Function, arguments: list[Value], lanes: Lanes, block_memory: memory.Allocation | None) -> None:
+        """Runs a kernel's function for the threads at hand. Raises Fault with place, thread and variables."""
+        self.block_memory, self._running = block_memory, []
+        self.ended = np.zeros(lanes.count, bool)
+        self.watching.begins(lanes, block_memory)
+        self.call(function, arguments, Frame(lanes, function.wraps, {}))
+
+    def call(self, function: Function, arguments: list[Value], caller: Frame) -> Value:
+        """A function's result."""
+        values = dict(zip(function.parameters, arguments, strict=True))
+        for symbol in function.shared:
+            values[symbol] = self._shared_array(symbol, caller.lanes)
+        frame = Frame(caller.lanes, function.wraps, values)
+        self._running.append(function)
+        self.block(function.body, frame)
+        self._running.pop()
+        return frame.get(self._result(function))
+
+    def _result(self, function: Function) -> Symbol:
+        if function not in self._results:
+            self._results[function] = Symbol("result", function.result)
+        return self._results[function]
+
+    def _shared_array(self, symbol: Symbol, lanes: Lanes) -> Descriptor:
+        assert isinstance(symbol.type, Shared)
+        assert self.block_memory is not None
+        strides, step = [], symbol.type.element.size
+        for extent in reversed(symbol.type.shape):
+            strides.insert(0, np.int32(step))
+            step *= extent
+        start = self.block_memory.start + self.shared[symbol]
+        address = lanes.slot * self.block_memory.stride + start
+        shape = [np.int32(extent) for extent in symbol.type.shape]
+        return Descriptor(symbol.type.element, address, shape, strides, self.block_memory)
+
+    # Statements
+
+    def block(self, body: tuple[Stmt, ...], frame: Frame) -> Left:
+        """Runs statements one after the other."""
+        for number, stmt in enumerate(body):
+            left = self.statement(stmt, frame)
+            if left is None:
+                continue
+            if isinstance(left, int):
+                return left
+            (rest,) = np.nonzero(left == 0)
+            if len(rest) == 0 or number == len(body) - 1:
+                return left
+            part = frame.part(rest)
+            behind = self.block(body[number + 1 :], part)
+            part.merge()
+            if behind is not None:
+                left[rest] = behind
+            return left
+        return None
+
+    def statement(self, stmt: Stmt, frame: Frame) -> Left:
+        """Runs one statement."""
+        try:
+            if self.watching.statements:
+                self.watching.executes(stmt, frame)
+            return _MEANING[type(stmt)](self, stmt, frame)
+        except Fault as fault:
+            if fault.span is None:
+                position = fault.position or 0
+                fault.span, fault.thread = stmt.span, frame.lanes.coordinates(position)
+                fault.variables = variables(frame, position)
+            raise
+
+    def _value(self, expr: Expr, frame: Frame) -> Value:
+        return self.expressions.value(expr, frame)
+
+    def _assign(self, stmt: nodes.Assign, frame: Frame) -> Left:
+        value = stmt.value
+        if isinstance(value, nodes.Intrinsic) and ALL_ROWS[value.name].is_atomic:
+            found = self.atomic(value, frame, is_used=True)
+        else:
+            found = self._value(value, frame)
+        self.assign(stmt.target, found, frame)
+        return None
+
+    def assign(self, target: Expr, value: Value, frame: Frame) -> None:
+        """Puts a value into a place."""
+        if isinstance(target, nodes.Read):
+            frame.set(target.symbol, value)
+        elif isinstance(root_of(target), nodes.Index):
+            self.store(self.expressions.locate(target, frame), value, frame, target)
+        else:
+            assert isinstance(target, (nodes.Component, nodes.Member))
+            self.assign(target.base, self._replaced(target, value, frame), frame)
+
+    def _replaced(self, target: nodes.Component | nodes.Member, value: Value, frame: Frame) -> Value:
+        """The whole that a component or field belongs to, with it replaced."""
+        whole = self._value(target.base, frame)
+        if isinstance(target, nodes.Member):
+            return {**whole, target.field: value}
+        constant, moving = self.expressions.component(target.base.type, target.indices, frame)
+        parts = value if isinstance(target.type, Vector) else [value]
+        changed = list(whole)
+        if moving is None:
+            changed[constant : constant + len(parts)] = parts
+            return changed
+        first = moving + constant
+        for number in range(len(changed)):
+            for i, part in enumerate(parts):
+                here = first + i == number
+                if here.any():
+                    changed[number] = np.where(here, tree.dense(part), tree.dense(changed[number]))
+        return changed
+
+    def store(self, location: Location, value: Value, frame: Frame, expr: Expr) -> None:
+        """Puts a value into memory."""
+        self.changes += 1
+        for found, positions, offset in location.parts(self.space, frame.lanes.count):
+            lanes, part = frame.lanes, value
+            if positions is not None:
+                lanes, part = lanes.take(positions), tree.take(value, positions)
+            at = Location(found, offset, location.type, location.delta)
+            if self.watching.accesses:
+                self.watching.accessed("write", at, lanes, expr, part)
+            memory.store(found, offset, location.type, part, location.delta)
+
+    def _evaluate(self, stmt: nodes.Evaluate, frame: Frame) -> Left:
+        value = stmt.value
+        if isinstance(value, nodes.Intrinsic) and ALL_ROWS[value.name].is_atomic:
+            self.atomic(value, frame, is_used=False)
+        else:
+            self._value(value, frame)
+        return None
+
+    def atomic(self, expr: nodes.Intrinsic, frame: Frame, is_used: bool) -> Any:
+        """An atomic operation; the values before."""
+        location = self.expressions.locate(expr.arguments[0], frame)
+        assert isinstance(location.type, Scalar)
+        values = [self.expressions.dense(one, frame) for one in expr.arguments[1:]]
+        before = None
+        for found, positions, offset in location.parts(self.space, frame.lanes.count):
+            lanes, given = frame.lanes, values
+            if positions is not None:
+                lanes, given = lanes.take(positions), [tree.take(one, positions) for one in values]
+            at = Location(found, offset, location.type, location.delta)
+            if self.watching.accesses:
+                self.watching.accessed("atomic", at, lanes, expr)
+            order = None if self.order is None else self.order.permutation(lanes.count)
+            seen, has_changed = atomics.apply(expr.name, at, given, lanes.count, is_used, order)
+            self.changes += has_changed
+            if positions is None:
+                before = seen
+            elif is_used:
+                before = np.zeros(frame.lanes.count, seen.dtype) if before is None else before
+                before[positions] = seen
+        return before
+
+    def _if(self, stmt: nodes.If, frame: Frame) -> Left:
+        condition = self.expressions.dense(stmt.condition, frame)
+        if isinstance(condition, np.generic):
+            return self.block(stmt.then if condition else stmt.otherwise, frame)
+        (yes,) = np.nonzero(condition)
+        if len(yes) == 0 or len(yes) == frame.lanes.count:
+            return self.block(stmt.then if len(yes) else stmt.otherwise, frame)
+        left = np.zeros(frame.lanes.count, np.int8)
+        then = frame.part(yes)
+        by_then = self.block(stmt.then, then)
+        if not stmt.otherwise:
+            then.merge()
+            by_otherwise = None
+        else:
+            (no,) = np.nonzero(~condition)
+            otherwise = frame.part(no)
+            by_otherwise = self.block(stmt.otherwise, otherwise)
+            join(then, otherwise)
+            if by_otherwise is not None:
+                left[no] = by_otherwise
+        if by_then is None and by_otherwise is None:
+            return None
+        if by_then is not None:
+            left[yes] = by_then
+        return left
+
+    def _while(self, stmt: nodes.While, frame: Frame) -> Left:
+        return self._loop(stmt, frame, lambda current, trip: self.expressions.dense(stmt.condition, current))
+
+    def _for(self, stmt: nodes.For, frame: Frame) -> Left:
+        start, stop, step = (self._value(bound, frame) for bound in (stmt.start, stmt.stop, stmt.step))
+        assert isinstance(stmt.symbol.type, Scalar)
+        kind = stmt.symbol.type
+        if all(isinstance(one, np.generic) for one in (start, stop, step)):
+            counters = range(int(start), int(stop), int(step)) if int(step) else range(0)
+            make = tree.zero(kind).dtype.type
+
+            def next_uniform(current: Frame, trip: int) -> Any:
+                if trip >= len(counters):
+                    return np.False_
+                current.set(stmt.symbol, make(counters[trip]))
+                return np.True_
+
+            return self._loop(stmt, frame, next_uniform)
+        _, first, by, trips = self._counters.setdefault(
+            id(stmt), (stmt, *(Symbol(name, INT64) for name in ("first", "step", "trips")))
+        )
+        numbers = [tree.dense(one).astype(np.int64) for one in (start, stop, step)]
+        frame.set(first, numbers[0])
+        frame.set(by, numbers[2])
+        frame.set(trips, _trips(*numbers))
+
+        def next_one(current: Frame, trip: int) -> Any:
+            goes_on = current.get(trips) > trip
+            counter = current.get(first) + np.int64(trip) * current.get(by)
+            current.set(stmt.symbol, counter.astype(tree.zero(kind).dtype))
+            return goes_on
+
+        return self._loop(stmt, frame, next_one)
+
+    def _loop(self, stmt: nodes.For | nodes.While, frame: Frame, test: Callable[[Frame, int], Any]) -> Left:
+        """Runs the body while the test holds; lanes that leave are not with those that go on."""
+        current, returned = frame, None
+        trip = 0
+        snapshot: Any = None
+        while True:
+            goes_on = test(current, trip)
+            if isinstance(goes_on, np.generic):
+                if not goes_on:
+                    break
+            elif not goes_on.all():
+                (keep,) = np.nonzero(goes_on)
+                if len(keep) == 0:
+                    break
+                current = _those(current, keep, frame)
+            left = self.block(stmt.body, current)
+            trip += 1
+            if isinstance(left, int):
+                if left == _CONTINUE:
+                    left = None
+                elif left == _BREAK:
+                    break
+                else:
+                    returned = _noted(returned, current, frame, np.arange(current.lanes.count))
+                    break
+            if left is not None:
+                (gone,) = np.nonzero(left == _RETURN)
+                if len(gone):
+                    returned = _noted(returned, current, frame, gone)
+                (keep,) = np.nonzero((left == 0) | (left == _CONTINUE))
+                if len(keep) == 0:
+                    break
+                if len(keep) < current.lanes.count:
+                    current = _those(current, keep, frame)
+            if isinstance(stmt, nodes.While) and trip >= _FIRST_LOOK:
+                snapshot = self._look(stmt, current, trip, snapshot)
+        if current is not frame:
+            current.merge()
+        return returned
+
+    def _look(self, stmt: nodes.While, current: Frame, trip: int, snapshot: Any) -> Any:
+        """Now and then: has a trip changed anything? If not, no later one will. Raises Deadlock."""
+        if snapshot is not None:
+            changes, lanes, values = snapshot
+            if changes == self.changes and lanes is current.lanes and _are_same(values, current):
+                reason = f"no thread can leave this loop any more: nothing changes from trip to trip ({trip} were made)"
+                raise at_lane(Deadlock(reason), 0)
+            return None
+        if trip & (trip - 1) == 0:
+            return self.changes, current.lanes, dict(current.values)
+        return None
+
+    def _break(self, stmt: nodes.Break, frame: Frame) -> Left:
+        return _BREAK
+
+    def _continue(self, stmt: nodes.Continue, frame: Frame) -> Left:
+        return _CONTINUE
+
+    def _return(self, stmt: nodes.Return, frame: Frame) -> Left:
+        if stmt.value is not None:
+            frame.set(self._result(self._running[-1]), self._value(stmt.value, frame))
+        if len(self._running) == 1:
+            self.ended[frame.lanes.dense - frame.lanes.origin] = True
+        return _RETURN
+
+    def _print(self, stmt: nodes.Print, frame: Frame) -> Left:
+        values = [(tree.spread(self._value(one, frame), frame.lanes.count), one.type) for one in stmt.arguments]
+        self.output.write(stmt.pieces, values, frame.lanes)
+        return None
+
+    def _assert(self, stmt: nodes.Assert, frame: Frame) -> Left:
+        holds = self.expressions.dense(stmt.condition, frame)
+        if not holds.all():
+            fault = AssertFailed(f"{stmt.owner}:{stmt.number}: the assertion `{stmt.text}` fails")
+            raise at_lane(fault, int(np.argmin(holds)) if holds.ndim else 0)
+        return None
+
+    def _barrier(self, stmt: nodes.Barrier, frame: Frame) -> Left:
+        mask = None if stmt.mask is None else self.expressions.dense(stmt.mask, frame)
+        barriers.check(frame.lanes, mask, self.ended)
+        self.watching.waits(stmt, frame.lanes)
+        return None
+
+
+def variables(frame: Frame, position: int) -> dict[str, Any]:
+    """What a lane's variables hold, by name; of two of one name that which is assigned last."""
+    found: dict[str, Any] = {}
+    chain: list[tuple[Frame, int]] = []
+    at: Frame | None = frame
+    while at is not None:
+        chain.append((at, position))
+        if at.parent is not None:
+            position = int(at.positions[position])
+        at = at.parent
+    for one, where in reversed(chain):
+        for symbol, value in one.values.items():
+            found[symbol.name] = tree.lane_of(value, where)
+    return found
+
+
+def _those(current: Frame, keep: Any, whole: Frame) -> Frame:
+    """The frame of the lanes of a loop that go on."""
+    return current.part(keep) if current is whole else current.narrow(keep)
+
+
+def _noted(returned: Any, current: Frame, frame: Frame, gone: Any) -> Any:
+    """Marks lanes of the loop's frame as returned."""
+    found = np.zeros(frame.lanes.count, np.int8) if returned is None else returned
+    found[gone if current is frame else current.positions[gone]] = _RETURN
+    return found
+
+
+def _are_same(values: dict[Symbol, Value], current: Frame) -> bool:
+    if values.keys() != current.values.keys():
+        return False
+    differ = False
+
+    def compare(a: Any, b: Any) -> Any:
+        nonlocal differ
+        differ = differ or (a is not b and not _is_equal(a, b))
+        return a
+
+    for symbol, value in values.items():
+        tree.mapped(compare, value, current.values[symbol])
+    return not differ
+
+
+def _is_equal(a: Any, b: Any) -> bool:
+    return tree.dense(a).tobytes() == tree.dense(b).tobytes()
+
+
+def _trips(start: Any, stop: Any, step: Any) -> Any:
+    """How often each lane runs a `For`."""
+    safe = np.where(step == 0, 1, step)
+    up = (stop - start + safe - 1) // safe
+    down = (start - stop - safe - 1) // -safe
+    return np.where(step == 0, 0, np.maximum(np.where(step > 0, up, down), 0))
+
+
+_MEANING: dict[type[Any], Callable[[Statements, Any, Frame], Left]] = {
+    nodes.Assign: Statements._assign,
+    nodes.Evaluate: Statements._evaluate,
+    nodes.If: Statements._if,
+    nodes.For: Statements._for,
+    nodes.While: Statements._while,
+    nodes.Break: Statements._break,
+    nodes.Continue: Statements._continue,
+    nodes.Return: Statements._return,
+    nodes.Print: Statements._print,
+    nodes.Assert: Statements._assert,
+    nodes.Barrier: Statements._barrier,
+}

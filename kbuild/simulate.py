@@ -1,0 +1,176 @@
+"""The simulator as a device, and as `kb.sim`: from live kernels and arguments to the IR and arrays that `kbuild.sim` takes.
+
+    kb.launch(kernel, dim=n, inputs=[x], device="sim")     the arrays are kb.array(…, device="sim"), or NumPy's
+    result = kb.sim.run(kernel, n, [x], profile=True)      runs it and tells what happened
+"""
+
+from __future__ import annotations
+
+import struct
+import sys
+from dataclasses import dataclass
+from typing import Any
+
+from kbuild.errors import KbuildError, Report
+from kbuild.intrinsics.table import has_effects
+from kbuild.ir import nodes
+from kbuild.ir.blocks import in_whole_blocks
+from kbuild.ir.presence import optional_parameters
+from kbuild.loader import abi, blocks, dispatch, foreign, generic, overloading, pack
+from kbuild.loader.errors import LaunchError
+from kbuild.loader.types import Kernel
+from kbuild.loader.values import class_of
+from kbuild.scan.data import Request
+from kbuild.scan.units import find, lower
+from kbuild.sim.blocks import Launch
+from kbuild.sim.lockstep.output import Output
+from kbuild.sim.lockstep.run import Options, run as run_kernel
+
+_BLOCK_DIM = 256
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """A kernel's IR, and where its arguments lie in a parameter block."""
+
+    kernel: nodes.Kernel
+    name: str
+    parameters: list[tuple[str, abi.Type]]
+    offsets: dict[str, int]
+    size: int
+    optional: frozenset[str]
+    block_dim: int
+
+    @property
+    def format(self) -> str:
+        return "<" + pack.fields_format([(t, self.offsets[n]) for n, t in self.parameters], 0, self.size)
+
+
+_compiled: dict[int, tuple[Kernel, Compiled]] = {}
+
+
+def compiled(kernel: Any, args: Any) -> Compiled:
+    """The IR that a launch of a kernel with these arguments runs. Raises LaunchError with what is wrong with it."""
+    live = _live(kernel)
+    if not live.bound and generic.open_parameters(live.function):
+        live = _instance(live, args)
+    known = _compiled.get(id(live))
+    if known is None:
+        try:
+            known = _compiled[id(live)] = live, _lowered(live)
+        except KbuildError as error:
+            raise LaunchError(f"{live.name} cannot be compiled for the simulator:\n{error}") from None
+    return known[1]
+
+
+def _live(kernel: Any) -> Kernel:
+    """The kernel with its source: of a bundle's, the one that its module declares."""
+    if isinstance(kernel, Kernel):
+        return kernel
+    name = getattr(kernel, "name", None)
+    if isinstance(name, str) and ":" in name and "[" not in name:
+        module, _, path = name.partition(":")
+        found: Any = sys.modules.get(module) or __import__(module, None, None, ["*"])
+        for part in path.split("."):
+            found = getattr(found, part, None)
+        if isinstance(found, Kernel):
+            return found
+    raise LaunchError(f"{kernel!r} has no source here, which the simulator needs: launch the kernel that its module has")
+
+
+def _instance(live: Kernel, args: Any) -> Kernel:
+    names = generic.parameter_names(live.function)
+    if not pack.is_sequence(args) or len(args) != len(names):
+        raise LaunchError(f"{live.name} takes {len(names)} arguments ({', '.join(names)})")
+    given = dict(zip(names, args, strict=True))
+    types, binding = {}, dict[str, abi.Type]()
+    for name in generic.open_parameters(live.function):
+        type = _type_of(given[name])
+        if type is None:
+            raise LaunchError(f"{live.name}: the type of {name} is not known: {given[name]!r:.100}")
+        annotation = generic.annotation_of(live.function, name)
+        if not generic.match(annotation, type, binding):
+            raise LaunchError(f"{live.name}: parameter {name}: wanted {generic.spell(annotation)}, got {type}")
+        types[name] = type
+    return overloading.of_types(live, types)
+
+
+def _type_of(value: Any) -> abi.Type | None:
+    return dispatch.type_of(value)
+
+
+def _lowered(live: Kernel) -> Compiled:
+    request = Request([], [live.module], [], fmad=True, lineinfo=False, per_kernel=True, asserts=True)
+    report = Report()
+    found = find([live], report)
+    report.raise_errors()
+    kernel = lower(found[0], request, report)
+    report.raise_errors()
+    assert kernel is not None  # a kernel without errors is lowered
+    parameters = [(p.name, p.type) for p in kernel.function.parameters]
+    offsets, end = {}, 0
+    for name, type in parameters:
+        offsets[name] = end = abi.align_up(end, type.align)
+        end += type.size
+    optional = frozenset(optional_parameters(kernel.function))
+    row = found[0].row
+    return Compiled(kernel, row.name, parameters, offsets, end, optional, row.block_dim)
+
+
+def launch(
+    kernel: Any, dim: Any, args: Any, stream: Any, device: Any, block_dim: int | None = None, max_blocks: int = 0
+) -> None:
+    """What `kb.launch` does on the device `sim`: see `loader.providers`."""
+    output = Output()
+    try:
+        _run(kernel, dim, args, block_dim, Options(), output)
+    finally:
+        _print(output)
+
+
+def _print(output: Output) -> None:
+    if output.text:
+        sys.stdout.write(output.text.decode("utf-8", "surrogatepass"))
+        sys.stdout.flush()
+
+
+def _run(kernel: Any, dim: Any, args: Any, block_dim: int | None, options: Options, output: Output) -> None:
+    target = compiled(kernel, args)
+    packing = pack.arguments(target.name, target.parameters, _on_host(target, args), target.optional)
+    for path, place in packing.places:
+        if place.kind == "cuda":
+            raise LaunchError(f"{target.name}: parameter {path}: the array is on {place}, but the launch is on sim")
+    shape = _shape(target, dim, block_dim)
+    if shape is None:
+        return
+    data = struct.pack(target.format, *packing.values)
+    run_kernel(target.kernel, shape, data, target.offsets, options, output)
+
+
+def _on_host(target: Compiled, args: Any) -> Any:
+    """The arguments, with arrays of other libraries in host memory as ours, over the same memory."""
+    if not pack.is_sequence(args) or len(args) != len(target.parameters):
+        return args
+    return [_lent(value, type) for value, (_, type) in zip(args, target.parameters, strict=True)]
+
+
+def _lent(value: Any, type: abi.Type) -> Any:
+    if not isinstance(type, abi.Array) or value is None or hasattr(value.__class__, "_kb_array_"):
+        return value
+    try:
+        return foreign.asarray(value, class_of(type.element))
+    except (TypeError, ValueError):
+        return value  # its parameter will be named
+
+
+def _shape(target: Compiled, dim: Any, block_dim: int | None) -> Launch | None:
+    """The launch as the simulator takes it; None for an empty one. Raises LaunchError."""
+    size = target.block_dim if block_dim is None else block_dim
+    whole = in_whole_blocks(target.kernel)
+    shape = blocks.Shape(target.kernel.ndim, whole, has_origin=True)
+    try:
+        if next(blocks.plan(dim, shape, size), None) is None:
+            return None
+        return Launch(*blocks.extents(dim, shape, size))
+    except (ValueError, TypeError) as error:
+        raise LaunchError(f"{target.name}: {error}") from None
