@@ -48,7 +48,7 @@ _HOMES = {
     "primitives.sums": "array_inner array_sum",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
-_MODULES = {"types": "loader.factories"}
+_MODULES = {"types": "loader.factories", "sim": "sim"}
 
 
 def __getattr__(name: str) -> object:

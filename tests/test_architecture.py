@@ -41,7 +41,7 @@ SCAN = {
     "errors",
 }
 PIPELINE = SCAN | {"scan", "nvrtc", "bundle", "_version"}
-EVERYTHING = PIPELINE | {"pipeline", "jit", "warp", "codes"}
+EVERYTHING = PIPELINE | {"pipeline", "jit", "simulate", "warp", "codes"}
 
 ROOMS: dict[str, set[str]] = {
     "": {"errors", "loader", "primitives", "jit", "_version"},  # kbuild/__init__.py: the public names, lazily
@@ -56,7 +56,7 @@ ROOMS: dict[str, set[str]] = {
     "lang": PASSES | {"loader"},
     "autodiff": PASSES,
     "audit": PASSES | {"loader"},
-    "sim": PASSES,
+    "sim": PASSES | {"loader"},
     "codegen": PASSES,
     "nvrtc": {"config", "targets", "loader", "errors"},
     "primitives": {"loader"},
@@ -64,6 +64,7 @@ ROOMS: dict[str, set[str]] = {
     "scan": SCAN,
     "pipeline": PIPELINE,
     "jit": PIPELINE | {"pipeline"},
+    "simulate": PIPELINE | {"pipeline"},
     "warp": {"loader", "lang", "primitives"},
     "cli": EVERYTHING,
     "__main__": EVERYTHING | {"cli"},
@@ -73,6 +74,7 @@ ROOMS: dict[str, set[str]] = {
 DOORS: dict[str, dict[str, set[str]]] = {
     "ir": {"loader": {"abi"}},
     "targets": {"loader": {"occupancy"}},
+    "sim": {"loader": {"abi", "providers"}},
     "audit": {"loader": {"cubin"}},
     "nvrtc": {"loader": {"cubin"}},
     "bundle": {"loader": {"format", "cubin"}},

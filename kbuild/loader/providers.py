@@ -22,13 +22,15 @@ if TYPE_CHECKING:
 MISSING_KERNEL = "missing kernel"
 GRAPH_CONDITION = "graph condition"
 STRIDED_COPY = "copy with strides"
+SIMULATOR = "simulator"
 registry: dict[str, str] = {
-    "sim": "kbuild.simulate:launch",
+    "sim": "kbuild.simulate.launches:launch",
     MISSING_KERNEL: "kbuild.jit:missing_kernel",
     GRAPH_CONDITION: "kbuild.primitives.conditions:SETTER",
     STRIDED_COPY: "kbuild.primitives.copies:copy",
+    SIMULATOR: "kbuild.simulate.face:face",
 }
-_NO_DEVICES = frozenset({MISSING_KERNEL, GRAPH_CONDITION, STRIDED_COPY})
+_NO_DEVICES = frozenset({MISSING_KERNEL, GRAPH_CONDITION, STRIDED_COPY, SIMULATOR})
 _jit = False
 
 

@@ -6,6 +6,7 @@ Assigning copies, as registers do.
 
 from __future__ import annotations
 
+import linecache
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -29,21 +30,26 @@ class Actor(Protocol):
 
 
 class Fault(Exception):
-    """What a kernel must not do. What runs the kernel adds the place (`span`), the coordinates of the `thread`, and what
-    its `variables` held, by name.
+    """What a kernel must not do. What runs the kernel adds the place (`span`), the coordinates of the `thread`, and
+    what its `variables` held, by name.
     """
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
         self.reason = reason
         self.span: Span | None = None
+        self.kernel = ""
         self.thread: tuple[int, ...] = ()
         self.variables: dict[str, Any] = {}
         self.position: int | None = None  # of the thread among those that ran together
 
     def __str__(self) -> str:
         place = f"{self.span}: " if self.span is not None else ""
-        return f"{place}{self.reason}, thread {self.thread}"
+        lines = [f"{place}{self.reason}, thread {self.thread}{' of ' if self.kernel else ''}{self.kernel}"]
+        if self.span is not None and self.kernel:
+            lines.append(f"    {linecache.getline(self.span.path, self.span.line).strip()}")
+        lines += [f"    {name} = {value!r:.200}" for name, value in self.variables.items()]
+        return "\n".join(lines)
 
 
 class OutOfBounds(Fault):

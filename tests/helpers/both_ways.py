@@ -1,4 +1,5 @@
-"""A kernel run twice: as generated code compiled for the host, and by the interpreter. Both must agree.
+"""A kernel run in three ways: as generated code compiled for the host, thread after thread by the interpreter, and in
+lockstep. All must agree.
 
     run = BothWays(folder, text)
     run(4, numbers, out)          # NumPy arrays, changed in place; scalars by value
@@ -23,6 +24,7 @@ from kbuild.sim.threads import run_launch
 from kbuild.sim.values import Memory, indexed
 from tests.helpers import kernels
 from tests.helpers.host_gpu import DeviceIndexed, HostModule, device
+from tests.helpers.lockstep import run_in_lockstep
 
 
 @dataclass
@@ -47,17 +49,30 @@ class BothWays:
     def __call__(self, dim: Any, *arguments: Any, tolerance: float = 1e-5, block_dim: int = 32) -> None:
         types = [parameter.type for parameter in self.kernel.function.parameters]
         simulated = [_simulated(a, t) for a, t in zip(arguments, types, strict=True)]
+        together = [_copied(a) for a in arguments]
         given = [_given(a, t) for a, t in zip(arguments, types, strict=True)]
         self.module.launch(self.kernel.name, dim, given, block_dim)
         outcome = run_launch(self.kernel, _launch(dim, block_dim), simulated)
-        for argument, memory in zip(arguments, simulated, strict=True):
+        run_in_lockstep(self.kernel, _launch(dim, block_dim), [_seen(one) for one in together])
+        for argument, memory, lanes in zip(arguments, simulated, together, strict=True):
             if isinstance(memory, Memory):
-                host = argument.host if isinstance(argument, Seen) else argument
-                found = np.array(memory.data, host.dtype).reshape(host.shape)
-                if outcome.approximate:
-                    np.testing.assert_allclose(found, host, rtol=tolerance, atol=tolerance)
-                else:
-                    np.testing.assert_array_equal(found, host)
+                host, at_once = (one.host if isinstance(one, Seen) else one for one in (argument, lanes))
+                in_turn = np.array(memory.data, host.dtype).reshape(host.shape)
+                for found in (in_turn, at_once):
+                    if outcome.approximate:
+                        np.testing.assert_allclose(found, host, rtol=tolerance, atol=tolerance)
+                    else:
+                        np.testing.assert_array_equal(found, host)
+
+
+def _copied(argument: Any) -> Any:
+    if isinstance(argument, Seen):
+        return Seen(argument.host.copy(), argument.tables)
+    return argument.copy() if isinstance(argument, np.ndarray) else argument
+
+
+def _seen(argument: Any) -> Any:
+    return (argument.host, argument.tables) if isinstance(argument, Seen) else argument
 
 
 def _launch(dim: Any, block_dim: int) -> Launch:

@@ -42,7 +42,7 @@ class Affine:
             if self.step == 0:
                 self._dense = np.full(self.count, self.start, dtype)
             else:
-                whole = np.arange(self.start, self.start + self.step * self.count, self.step, np.int64)
+                whole = self.start + self.step * np.arange(self.count, dtype=np.int64)
                 self._dense = whole.astype(dtype)
         return self._dense
 
@@ -76,6 +76,12 @@ def binary(op: str, a: Any, b: Any, type: Scalar) -> Affine | None:
 
 def _uniform(value: Any) -> tuple[int, int, int] | None:
     return (int(value), 0, 0) if isinstance(value, np.generic) else None
+
+
+def are_simple(a: Any, b: Any) -> bool:
+    """One of the two is a sequence, the other too, or one number for all lanes."""
+    kinds = {isinstance(a, Affine), isinstance(b, Affine)}
+    return True in kinds and all(isinstance(one, (Affine, np.generic)) for one in (a, b))
 
 
 def compare(op: str, a: Any, b: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Atomic operations of many lanes at once, one after the other in effect: in the order of lanes, or in a given order."""
+"""Atomic operations of many lanes at once: in effect one after the other, in the order of lanes or in a given one."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from kbuild.intrinsics.table import ALL_ROWS
 from kbuild.ir import nodes
 from kbuild.ir.nodes import Expr, Function
 from kbuild.ir.traverse import root_of, walk
-from kbuild.ir.types import INT64, Array, Matrix, Scalar, Type, Vector, element_of, is_composite, is_integer
+from kbuild.ir.types import Array, Matrix, Scalar, Type, Vector, element_of, is_composite, is_integer
 from kbuild.sim import arithmetic
 from kbuild.sim.arithmetic import dtype_of
 from kbuild.sim.lockstep import affine, memory, places, tree
@@ -21,7 +21,6 @@ from kbuild.sim.lockstep.frame import Frame
 from kbuild.sim.lockstep.places import Location, checked
 from kbuild.sim.lockstep.tree import Descriptor, Value
 from kbuild.sim.lockstep.watching import Watching
-from kbuild.sim.values import OutOfBounds
 
 
 class Expressions:
@@ -156,7 +155,9 @@ class Expressions:
         if parts[0][1] is None:
             found, _, offset = parts[0]
             if self.watching.accesses:
-                self.watching.accessed("read", Location(found, offset, location.type, location.delta), frame.lanes, expr)
+                self.watching.accessed(
+                    "read", Location(found, offset, location.type, location.delta), frame.lanes, expr
+                )
             return memory.load(found, offset, location.type, self.space, location.delta)
         whole = mapped_full(tree.zero(location.type), frame.lanes.count)
         for found, positions, offsets in parts:
@@ -185,9 +186,10 @@ class Expressions:
         kind, op = _scalar(expr.type), expr.op
         a, b = self.value(expr.left, frame), self.value(expr.right, frame)
         if isinstance(a, Affine) or isinstance(b, Affine):
-            found = affine.binary(op, a, b, kind)
-            if found is not None:
-                return found
+            sequence = affine.binary(op, a, b, kind)
+            if sequence is not None:
+                return sequence
+        found: Value
         if is_composite(expr.type):
             a, b = _spread(a, expr.left.type, expr.type), _spread(b, expr.right.type, expr.type)
             found = [self._one(op, x, y, kind, expr) for x, y in zip(a, b, strict=True)]
@@ -207,10 +209,12 @@ class Expressions:
         kind = _scalar(expr.type)
         factors = [self.value(part, frame) for part in (expr.a, expr.b, expr.c)]
         if is_composite(expr.type):
-            spread = [_spread(f, part.type, expr.type) for f, part in zip(factors, (expr.a, expr.b, expr.c), strict=True)]
-            found: Value = [arithmetic.fma(*map(tree.dense, one), kind) for one in zip(*spread, strict=True)]
+            spread = [
+                _spread(f, part.type, expr.type) for f, part in zip(factors, (expr.a, expr.b, expr.c), strict=True)
+            ]
+            found: Value = [_fused(one, kind) for one in zip(*spread, strict=True)]
         else:
-            found = arithmetic.fma(*map(tree.dense, factors), kind)
+            found = _fused(factors, kind)
         if self.watching.values:
             self.watching.computed(expr, found, factors, frame)
         return found
@@ -226,11 +230,10 @@ class Expressions:
 
     def _compare(self, expr: nodes.Compare, frame: Frame) -> Any:
         a, b = self.value(expr.left, frame), self.value(expr.right, frame)
-        if isinstance(a, Affine) or isinstance(b, Affine):
-            if all(isinstance(one, (Affine, np.generic)) for one in (a, b)):
-                found = affine.compare(expr.op, a, b)
-                if found is not None:
-                    return found
+        if affine.are_simple(a, b):
+            found = affine.compare(expr.op, a, b)
+            if found is not None:
+                return found
         return arithmetic.compare(expr.op, tree.dense(a), tree.dense(b))
 
     def _intrinsic(self, expr: nodes.Intrinsic, frame: Frame) -> Any:
@@ -301,6 +304,11 @@ class Expressions:
 def mapped_full(value: Value, count: int) -> Value:
     """A value with a number of its own for each lane."""
     return tree.mapped(lambda leaf: tree.spread(leaf, count).copy(), value)
+
+
+def _fused(factors: Sequence[Any], kind: Scalar) -> Any:
+    a, b, c = map(tree.dense, factors)
+    return arithmetic.fma(a, b, c, kind)
 
 
 def _is_row(expr: nodes.Component) -> bool:

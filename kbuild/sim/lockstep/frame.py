@@ -29,7 +29,9 @@ class Frame:
         """A variable's value; zero until assigned."""
         value = self.values.get(symbol)
         if value is None:
-            value = tree.zero(symbol.type) if self.parent is None else tree.take(self.parent.get(symbol), self.positions)
+            value = (
+                tree.zero(symbol.type) if self.parent is None else tree.take(self.parent.get(symbol), self.positions)
+            )
             self.values[symbol] = value
         return value
 
@@ -71,9 +73,7 @@ def join(one: Frame, two: Frame) -> None:
     assert whole is not None
     assert two.parent is whole
     for symbol in one.written & two.written:
-        joined = tree.join(
-            whole.lanes.count, one.positions, one.values[symbol], two.positions, two.values[symbol]
-        )
+        joined = tree.join(whole.lanes.count, one.positions, one.values[symbol], two.positions, two.values[symbol])
         whole.set(symbol, joined)
         one.written.discard(symbol)
         two.written.discard(symbol)

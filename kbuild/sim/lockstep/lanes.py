@@ -61,7 +61,9 @@ class Lanes:
     @property
     def warp(self) -> Any:
         """A number for each one's warp, different for every warp of the launch, int64."""
-        return self._remembered("warp", lambda: self.block * (-(-math.prod(self.launch.block) // WARP)) + self.index // WARP)
+        return self._remembered(
+            "warp", lambda: self.block * (-(-math.prod(self.launch.block) // WARP)) + self.index // WARP
+        )
 
     @property
     def slot(self) -> Any:

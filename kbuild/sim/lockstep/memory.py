@@ -27,8 +27,8 @@ SHARED = 1 << 62
 
 
 class Allocation:
-    """Bytes from `start` on. `granule` bytes are told apart where accesses are compared; `stride` is what a block has of
-    shared memory, 0 for global memory.
+    """Bytes from `start` on. `granule` bytes are told apart where accesses are compared; `stride` is what a block has
+    of shared memory, 0 for global memory.
     """
 
     def __init__(self, start: int, data: Any, granule: int, name: str, stride: int = 0) -> None:
@@ -69,7 +69,7 @@ class Space:
         self._starts: list[int] = []
         self.allocations: list[Allocation] = []
         for extent in _merged(extents):
-            self.add(Allocation(extent.start, _bytes_at(extent), extent.granule, extent.name))
+            self.add(Allocation(extent.start, bytes_at(extent), extent.granule, extent.name))
 
     def add(self, allocation: Allocation) -> None:
         """One that lies behind all others."""
@@ -100,7 +100,9 @@ class Space:
         for number in np.unique(numbers):
             (positions,) = np.nonzero(numbers == number)
             allocation = self.allocations[number] if number >= 0 else None
-            offsets = (addresses[positions] - np.uint64(max(self._starts[number], 0) if number >= 0 else 0)).astype(np.int64)
+            offsets = (addresses[positions] - np.uint64(max(self._starts[number], 0) if number >= 0 else 0)).astype(
+                np.int64
+            )
             if allocation is None or offsets.max() >= allocation.size:
                 raise Fault("an access where no array of the launch is")
             parts.append((allocation, positions, offsets))
@@ -120,9 +122,11 @@ def _merged(extents: Iterable[Extent]) -> list[Extent]:
     return found
 
 
-def _bytes_at(extent: Extent) -> Any:
+def bytes_at(extent: Extent) -> Any:
+    """The memory of this process that an extent names, to be read and written."""
     size = extent.end - extent.start
-    return np.frombuffer((ctypes.c_uint8 * size).from_address(extent.start), np.uint8) if size else np.empty(0, np.uint8)
+    held: Any = (ctypes.c_uint8 * size).from_address(extent.start) if size else b""
+    return np.frombuffer(held, np.uint8)
 
 
 def shared(bytes: int, blocks: int, granule: int) -> Allocation:
@@ -260,4 +264,3 @@ def _store_descriptor(memory: Allocation, offset: Any, type: Array, value: Descr
         for axis in range(n):
             put_at(memory, offset, INT64, value.tables[axis], end + 8 * axis)
             put_at(memory, offset, INT32, value.shape[axis], end + 8 * n + 4 * axis)
-

@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from kbuild.ir.types import INT32, INT64, Scalar, Type
-from kbuild.sim.arithmetic import dtype_of
-from kbuild.sim.lockstep import affine, memory, tree
+from kbuild.ir.types import INT32, INT64, Type
+from kbuild.sim.lockstep import memory, tree
 from kbuild.sim.lockstep.affine import Affine
 from kbuild.sim.lockstep.memory import Allocation, Space
 from kbuild.sim.lockstep.tree import Descriptor
@@ -74,9 +73,8 @@ def times(index: Any, stride: Any) -> Any:
 
 def checked(index: Any, extent: Any, wraps: bool, reason: Any) -> Any:
     """An index, counted from the beginning. `reason(position)` says what is wrong with a lane's. Raises OutOfBounds."""
-    if isinstance(index, Affine) and isinstance(extent, np.generic):
-        if index.low >= 0 and index.high < int(extent):
-            return index
+    if isinstance(index, Affine) and isinstance(extent, np.generic) and index.low >= 0 and index.high < int(extent):
+        return index
     index = tree.dense(index)
     if isinstance(index, np.generic) and isinstance(extent, np.generic):
         at, end = int(index), int(extent)
@@ -120,7 +118,9 @@ def element(array: Descriptor, indices: Sequence[Any], wraps: bool, space: Space
     else:
         base = array.address if isinstance(array.address, np.ndarray) else int(array.address)
     for axis, index in enumerate(indices):
-        index = checked(index, array.shape[axis], wraps, lambda at, axis=axis, index=index: _outside(array, axis, index, at))
+        index = checked(
+            index, array.shape[axis], wraps, lambda at, axis=axis, index=index: _outside(array, axis, index, at)
+        )
         if array.tables is not None:
             index = _through(array, axis, index, space, note)
         base = plus(base, times(index, array.strides[axis]))
@@ -153,7 +153,7 @@ def _through(array: Descriptor, axis: int, index: Any, space: Space, note: Any) 
     if isinstance(table, np.generic):
         if int(table) == 0:
             return index
-        found, where = _read_table(Location(None, plus(int(table), times(index, 4)), INT32), space, note)
+        found = _read_table(Location(None, plus(int(table), times(index, 4)), INT32), space, note)
     else:
         raise Fault("index arrays that differ between threads")
     extent = array.whole[axis]
@@ -166,7 +166,7 @@ def _through(array: Descriptor, axis: int, index: Any, space: Space, note: Any) 
     return found
 
 
-def _read_table(location: Location, space: Space, note: Any) -> tuple[Any, Any]:
+def _read_table(location: Location, space: Space, note: Any) -> Any:
     offset = location.offset
     first = offset.start if isinstance(offset, Affine) else int(offset if isinstance(offset, int) else offset.flat[0])
     found = space.find(first)
@@ -174,4 +174,4 @@ def _read_table(location: Location, space: Space, note: Any) -> tuple[Any, Any]:
         raise Fault("an index array that is no argument of the launch")
     at = plus(offset, -found.start) if not isinstance(offset, np.ndarray) else offset - found.start
     note(Location(found, at, INT32))
-    return memory.at(found, at, INT32), at
+    return memory.at(found, at, INT32)

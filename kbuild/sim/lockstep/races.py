@@ -1,9 +1,10 @@
 """Who touched what, to tell results that depend on which thread comes first; and memory that nobody has assigned to.
 
-Every granule of memory remembers the last thread that wrote to it, and up to three that have read it or changed it by an
-atomic since: the latest, one other, and one of another block. That is enough to find a conflict if there is one: two
+Every granule of memory remembers the last thread that wrote to it, and up to three that have read it or changed it by
+an atomic since: the latest, one other, and one of another block. That is enough to find a conflict if there is one: two
 threads, at least one of which writes, with no barrier of their block (or warp) between them. Writes of the same value
-are no conflict, since nothing depends on their order.
+are no conflict, since nothing depends on their order; nor is it one to read what others change by atomics, as every
+loop around a compare-and-swap does.
 """
 
 from __future__ import annotations
@@ -101,7 +102,7 @@ class Races(Watcher):
         if books.used["write"]:
             self._hold("write", books.writer, kind, memory, granule, who, lanes, written)
         for other in ("read", "atomic"):
-            if other != kind and books.used[other] and (kind != "read" or other == "atomic"):
+            if kind == "write" and books.used[other]:
                 for slot in books.slots[other]:
                     self._hold(other, slot, kind, memory, granule, who, lanes, None)
         books.used[kind] = True
@@ -141,9 +142,7 @@ class Races(Watcher):
             differ = (bits != bits[winner]) & (winner != positions)
             if differ.any():
                 at = int(np.argmax(differ))
-                raise self._race(
-                    "write", who[:, winner[at]], "write", who[:, at], memory, int(granule[at]), lanes, at
-                )
+                raise self._race("write", who[:, winner[at]], "write", who[:, at], memory, int(granule[at]), lanes, at)
         books.writer[:, granule] = who
         for slots in books.slots.values():  # who comes after this write comes after all that it has seen
             for slot in slots:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
@@ -132,11 +131,10 @@ def _collect_inner(outer: Extent, element: Type, found: list[Extent]) -> None:
     """Arrays that the structs of an array hold."""
     if not isinstance(element, Struct) or not _has_arrays(element):
         return
-    data = memory._bytes_at(outer).tobytes()
+    data = memory.bytes_at(outer).tobytes()
     for start in range(0, len(data) - element.size + 1, element.size):
         _collect(outer.name, element, data, start, found)
 
 
 def _has_arrays(type: Type) -> bool:
     return isinstance(type, Array) or (isinstance(type, Struct) and any(_has_arrays(f.type) for f in type.fields))
-

@@ -58,7 +58,9 @@ class Statements:
         self._results: dict[Function, Symbol] = {}
         self._counters: dict[int, tuple[Stmt, Symbol, Symbol, Symbol]] = {}
 
-    def run(self, function: Function, arguments: list[Value], lanes: Lanes, block_memory: memory.Allocation | None) -> None:
+    def run(
+        self, function: Function, arguments: list[Value], lanes: Lanes, block_memory: memory.Allocation | None
+    ) -> None:
         """Runs a kernel's function for the threads at hand. Raises Fault with place, thread and variables."""
         self.block_memory, self._running = block_memory, []
         self.ended = np.zeros(lanes.count, bool)
@@ -84,7 +86,8 @@ class Statements:
     def _shared_array(self, symbol: Symbol, lanes: Lanes) -> Descriptor:
         assert isinstance(symbol.type, Shared)
         assert self.block_memory is not None
-        strides, step = [], symbol.type.element.size
+        strides: list[Any] = []
+        step = symbol.type.element.size
         for extent in reversed(symbol.type.shape):
             strides.insert(0, np.int32(step))
             step *= extent
@@ -255,9 +258,9 @@ class Statements:
                 return np.True_
 
             return self._loop(stmt, frame, next_uniform)
-        _, first, by, trips = self._counters.setdefault(
-            id(stmt), (stmt, *(Symbol(name, INT64) for name in ("first", "step", "trips")))
-        )
+        if id(stmt) not in self._counters:
+            self._counters[id(stmt)] = stmt, Symbol("first", INT64), Symbol("step", INT64), Symbol("trips", INT64)
+        _, first, by, trips = self._counters[id(stmt)]
         numbers = [tree.dense(one).astype(np.int64) for one in (start, stop, step)]
         frame.set(first, numbers[0])
         frame.set(by, numbers[2])
@@ -399,7 +402,7 @@ def _are_same(values: dict[Symbol, Value], current: Frame) -> bool:
 
 
 def _is_equal(a: Any, b: Any) -> bool:
-    return tree.dense(a).tobytes() == tree.dense(b).tobytes()
+    return bool(tree.dense(a).tobytes() == tree.dense(b).tobytes())
 
 
 def _trips(start: Any, stop: Any, step: Any) -> Any:

@@ -1,8 +1,8 @@
 """Values of composite types, lane by lane.
 
-A vector is a list of its components, a matrix the list of all its elements (row-major), a struct a dict, several results
-a list, an array a `Descriptor`. The leaves are arrays with one number a lane, an `Affine`, or one NumPy number for all.
-None is ever changed in place.
+A vector is a list of its components, a matrix the list of all its elements (row-major), a struct a dict, several
+results a list, an array a `Descriptor`. The leaves are arrays with one number a lane, an `Affine`, or one NumPy number
+for all. None is ever changed in place.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Descriptor:
 
 
 def mapped(function: Callable[..., Any], value: Value, *others: Value) -> Value:
-    """A value of the same shape, with every leaf through a function, together with the leaves in its place in others."""
+    """A value of the same shape, with every leaf through a function, together with those in its place in others."""
     if isinstance(value, list):
         return [mapped(function, *parts) for parts in zip(value, *others, strict=True)]
     if isinstance(value, dict):

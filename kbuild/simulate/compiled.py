@@ -1,32 +1,19 @@
-"""The simulator as a device, and as `kb.sim`: from live kernels and arguments to the IR and arrays that `kbuild.sim` takes.
-
-    kb.launch(kernel, dim=n, inputs=[x], device="sim")     the arrays are kb.array(…, device="sim"), or NumPy's
-    result = kb.sim.run(kernel, n, [x], profile=True)      runs it and tells what happened
-"""
+"""Live kernels as the IR that the simulator runs."""
 
 from __future__ import annotations
 
-import struct
 import sys
 from dataclasses import dataclass
 from typing import Any
 
 from kbuild.errors import KbuildError, Report
-from kbuild.intrinsics.table import has_effects
 from kbuild.ir import nodes
-from kbuild.ir.blocks import in_whole_blocks
 from kbuild.ir.presence import optional_parameters
-from kbuild.loader import abi, blocks, dispatch, foreign, generic, overloading, pack
+from kbuild.loader import abi, dispatch, generic, overloading, pack
 from kbuild.loader.errors import LaunchError
 from kbuild.loader.types import Kernel
-from kbuild.loader.values import class_of
 from kbuild.scan.data import Request
 from kbuild.scan.units import find, lower
-from kbuild.sim.blocks import Launch
-from kbuild.sim.lockstep.output import Output
-from kbuild.sim.lockstep.run import Options, run as run_kernel
-
-_BLOCK_DIM = 256
 
 
 @dataclass(frozen=True)
@@ -75,7 +62,9 @@ def _live(kernel: Any) -> Kernel:
             found = getattr(found, part, None)
         if isinstance(found, Kernel):
             return found
-    raise LaunchError(f"{kernel!r} has no source here, which the simulator needs: launch the kernel that its module has")
+    raise LaunchError(
+        f"{kernel!r} has no source here, which the simulator needs: launch the kernel that its module has"
+    )
 
 
 def _instance(live: Kernel, args: Any) -> Kernel:
@@ -83,7 +72,8 @@ def _instance(live: Kernel, args: Any) -> Kernel:
     if not pack.is_sequence(args) or len(args) != len(names):
         raise LaunchError(f"{live.name} takes {len(names)} arguments ({', '.join(names)})")
     given = dict(zip(names, args, strict=True))
-    types, binding = {}, dict[str, abi.Type]()
+    types: dict[str, abi.Type] = {}
+    binding: generic.Binding = {}
     for name in generic.open_parameters(live.function):
         type = _type_of(given[name])
         if type is None:
@@ -115,62 +105,3 @@ def _lowered(live: Kernel) -> Compiled:
     optional = frozenset(optional_parameters(kernel.function))
     row = found[0].row
     return Compiled(kernel, row.name, parameters, offsets, end, optional, row.block_dim)
-
-
-def launch(
-    kernel: Any, dim: Any, args: Any, stream: Any, device: Any, block_dim: int | None = None, max_blocks: int = 0
-) -> None:
-    """What `kb.launch` does on the device `sim`: see `loader.providers`."""
-    output = Output()
-    try:
-        _run(kernel, dim, args, block_dim, Options(), output)
-    finally:
-        _print(output)
-
-
-def _print(output: Output) -> None:
-    if output.text:
-        sys.stdout.write(output.text.decode("utf-8", "surrogatepass"))
-        sys.stdout.flush()
-
-
-def _run(kernel: Any, dim: Any, args: Any, block_dim: int | None, options: Options, output: Output) -> None:
-    target = compiled(kernel, args)
-    packing = pack.arguments(target.name, target.parameters, _on_host(target, args), target.optional)
-    for path, place in packing.places:
-        if place.kind == "cuda":
-            raise LaunchError(f"{target.name}: parameter {path}: the array is on {place}, but the launch is on sim")
-    shape = _shape(target, dim, block_dim)
-    if shape is None:
-        return
-    data = struct.pack(target.format, *packing.values)
-    run_kernel(target.kernel, shape, data, target.offsets, options, output)
-
-
-def _on_host(target: Compiled, args: Any) -> Any:
-    """The arguments, with arrays of other libraries in host memory as ours, over the same memory."""
-    if not pack.is_sequence(args) or len(args) != len(target.parameters):
-        return args
-    return [_lent(value, type) for value, (_, type) in zip(args, target.parameters, strict=True)]
-
-
-def _lent(value: Any, type: abi.Type) -> Any:
-    if not isinstance(type, abi.Array) or value is None or hasattr(value.__class__, "_kb_array_"):
-        return value
-    try:
-        return foreign.asarray(value, class_of(type.element))
-    except (TypeError, ValueError):
-        return value  # its parameter will be named
-
-
-def _shape(target: Compiled, dim: Any, block_dim: int | None) -> Launch | None:
-    """The launch as the simulator takes it; None for an empty one. Raises LaunchError."""
-    size = target.block_dim if block_dim is None else block_dim
-    whole = in_whole_blocks(target.kernel)
-    shape = blocks.Shape(target.kernel.ndim, whole, has_origin=True)
-    try:
-        if next(blocks.plan(dim, shape, size), None) is None:
-            return None
-        return Launch(*blocks.extents(dim, shape, size))
-    except (ValueError, TypeError) as error:
-        raise LaunchError(f"{target.name}: {error}") from None

@@ -1,0 +1,91 @@
+"""Launches on the device `sim`."""
+
+from __future__ import annotations
+
+import struct
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from kbuild.ir.blocks import in_whole_blocks
+from kbuild.loader import abi, blocks, foreign, pack
+from kbuild.loader.errors import LaunchError
+from kbuild.loader.values import class_of
+from kbuild.sim.blocks import Launch
+from kbuild.sim.lockstep.output import Output
+from kbuild.sim.lockstep.run import Checks, Options, run
+from kbuild.sim.lockstep.watching import Watcher
+from kbuild.sim.values import Fault
+from kbuild.simulate import settings
+from kbuild.simulate.compiled import Compiled, compiled
+from kbuild.simulate.settings import Settings
+
+
+def launch(
+    kernel: Any, dim: Any, args: Any, stream: Any, device: Any, block_dim: int | None = None, max_blocks: int = 0
+) -> None:
+    """What `kb.launch` does on the device `sim`: see `loader.providers`. Raises LaunchError, Fault."""
+    asked = settings.current()
+    output = Output(asked.threads)
+    try:
+        execute(kernel, dim, args, block_dim, asked, output)
+    finally:
+        if output.text:
+            sys.stdout.write(output.text.decode("utf-8", "surrogateescape"))
+            sys.stdout.flush()
+
+
+def execute(
+    kernel: Any,
+    dim: Any,
+    args: Any,
+    block_dim: int | None,
+    asked: Settings,
+    output: Output,
+    watchers: Sequence[Watcher] = (),
+) -> Compiled:
+    """Runs a launch. Raises LaunchError for what cannot be launched, Fault for what a kernel must not do."""
+    target = compiled(kernel, args)
+    packing = pack.arguments(target.name, target.parameters, _on_host(target, args), target.optional)
+    for path, place in packing.places:
+        if place.kind == "cuda":
+            raise LaunchError(f"{target.name}: parameter {path}: the array is on {place}, but the launch is on sim")
+    shape = _shape(target, dim, block_dim)
+    if shape is not None:
+        data = struct.pack(target.format, *packing.values)
+        options = Options(Checks(asked.races, asked.unassigned, asked.divisions), asked.seed, watchers)
+        try:
+            run(target.kernel, shape, data, target.offsets, options, output)
+        except Fault as fault:
+            fault.kernel = target.name
+            raise fault.with_traceback(None) from None  # it has happened in the kernel, not in the simulator
+    return target
+
+
+def _on_host(target: Compiled, args: Any) -> Any:
+    """The arguments, with arrays of other libraries in host memory as ours, over the same memory."""
+    if not pack.is_sequence(args) or len(args) != len(target.parameters):
+        return args
+    return [_lent(value, type) for value, (_, type) in zip(args, target.parameters, strict=True)]
+
+
+def _lent(value: Any, type: abi.Type) -> Any:
+    if not isinstance(type, abi.Array) or value is None or hasattr(value.__class__, "_kb_array_"):
+        return value
+    try:
+        return foreign.asarray(value, class_of(type.element))
+    except (TypeError, ValueError):
+        return value  # its parameter will be named
+
+
+def _shape(target: Compiled, dim: Any, block_dim: int | None) -> Launch | None:
+    """The launch as the simulator takes it; None for an empty one. Raises LaunchError."""
+    size = target.block_dim if block_dim is None else block_dim
+    whole = in_whole_blocks(target.kernel)
+    shape = blocks.Shape(target.kernel.ndim, whole, has_origin=True)
+    try:
+        if next(blocks.plan(dim, shape, size), None) is None:
+            return None
+        return Launch(*blocks.extents(dim, shape, size))
+    except (ValueError, TypeError) as error:
+        raise LaunchError(f"{target.name}: {error}") from None
