@@ -74,7 +74,7 @@ _INTEGER: dict[str, Callable[[int, int, Scalar], int]] = {
 def _float(op: str, a: float, b: float, type: Scalar) -> float:
     if op == "floordiv":
         quotient = round_to(_quotient(a, b), type)
-        return float(math.floor(quotient)) if math.isfinite(quotient) else quotient
+        return _whole(math.floor)(quotient)
     if op == "mod":
         return _remainder(a, b)
     whole = {"add": a + b, "sub": a - b}.get(op)
@@ -215,6 +215,16 @@ def _whole(function: Callable[[float], float]) -> Callable[[float], float]:
     return lambda a: math.copysign(float(function(a)), a) if math.isfinite(a) else a
 
 
+def _power(a: float, b: float) -> float:
+    """As C has it, where Python raises: infinite where 0 or a large number has a power, negative for odd ones."""
+    try:
+        return math.pow(a, b)
+    except (ValueError, OverflowError):
+        if a < 0.0 and math.fmod(b, 1.0) != 0.0:
+            return math.nan
+        return math.copysign(math.inf, a) if abs(math.fmod(b, 2.0)) == 1.0 else math.inf
+
+
 def inverse_erf(y: float) -> float:
     """The x with erf(x) = y, by Newton's method where nothing cancels."""
     if not abs(y) <= 0.5:
@@ -260,9 +270,9 @@ EXACT: dict[str, Callable[..., Number]] = {
 
 # Results that devices compute with an error of a few units in the last place.
 APPROXIMATE: dict[str, Callable[..., float]] = {
-    "rsqrt": lambda a: math.inf if a == 0.0 else _quotient(1.0, _guarded(math.sqrt)(a)),
+    "rsqrt": lambda a: _quotient(1.0, _guarded(math.sqrt)(a)),
     "cbrt": lambda a: math.copysign(abs(a) ** (1.0 / 3.0), a),
-    "pow": _guarded(math.pow),
+    "pow": _power,
     "exp": _guarded(math.exp),
     "exp2": _guarded(lambda a: math.pow(2.0, a)),
     "log": _logarithm(math.log),
@@ -275,7 +285,7 @@ APPROXIMATE: dict[str, Callable[..., float]] = {
     "acos": lambda a: math.acos(_clamped(a)),
     "atan": math.atan,
     "atan2": math.atan2,
-    "sinh": _guarded(math.sinh),
+    "sinh": lambda a: math.copysign(_guarded(math.sinh)(abs(a)), a),
     "cosh": _guarded(math.cosh),
     "tanh": math.tanh,
     "erf": math.erf,

@@ -91,6 +91,10 @@ def test_defined_where_c_is_not(op: str, a: float, b: float, type: Scalar, expec
     assert numbers.binary(op, a, b, type) == expected
 
 
+def test_floor_of_a_quotient_keeps_the_sign_of_zero() -> None:
+    assert bits(float(numbers.binary("floordiv", -0.0, 2.0, FLOAT32))) == bits(-0.0)
+
+
 @pytest.mark.parametrize(
     ("value", "source", "target", "expected"),
     [
@@ -134,6 +138,14 @@ def test_every_pure_intrinsic_has_a_meaning() -> None:
         ("sqrt", [-1.0], math.nan),
         ("log", [0.0], -math.inf),
         ("exp", [1000.0], math.inf),
+        ("sinh", [-1000.0], -math.inf),
+        ("rsqrt", [-0.0], -math.inf),
+        ("pow", [0.0, -1.0], math.inf),
+        ("pow", [-0.0, -3.0], -math.inf),
+        ("pow", [-0.0, -2.5], math.inf),
+        ("pow", [-1e38, 9.0], -math.inf),
+        ("pow", [-1e38, 10.0], math.inf),
+        ("pow", [-2.0, 0.5], math.nan),
     ],
 )
 def test_intrinsics_at_their_edges(name: str, arguments: list[float], expected: float) -> None:
