@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kbuild.sim.warps import LANES, Bools, Integers, Kind, Warps, WarpTraffic, is_active, most_at_one, starts
+from kbuild.sim.warps import LANES, Bools, Integers, Kind, Warps, WarpTraffic, fullest, is_active, starts
 
 BANKS = 32
 BANK_BYTES = 4
@@ -23,28 +23,30 @@ def cost(kind: Kind, addresses: Integers, warps: Warps, size: int) -> WarpTraffi
     groups = unit // BANK_BYTES
     shift = unit.bit_length() - 1
     table = warps.table((addresses >> shift) - (int(addresses.min()) >> shift))
-    wavefronts, least = _passes(kind, table, groups)
+    width = BANKS // groups
+    wavefronts, least = _passes(kind, table, groups, width)
     if kind == "load" and groups > 1:
         together = _agree_in_pairs(table)
-        wavefronts[together], least[together] = _passes(kind, table[together], groups // 2, BANKS // groups)
+        wavefronts[together], least[together] = _passes(kind, table[together], groups // 2, width)
     occupied = wavefronts > 0
     wavefronts, least = wavefronts[occupied], least[occupied]
     none = np.zeros_like(wavefronts)
     return WarpTraffic(warps.numbers[occupied], none, none, wavefronts, wavefronts - least)
 
 
-def _passes(kind: Kind, table: Integers, groups: int, width: int = 0) -> tuple[Integers, Integers]:
+def _passes(kind: Kind, table: Integers, groups: int, width: int) -> tuple[Integers, Integers]:
     """Wavefronts by warp, and how many they would be without conflicts. `width` accesses of this size lie side by side
     in the banks.
     """
-    width = width or BANKS // groups
-    rows = np.sort(table.reshape(-1, LANES // groups), axis=1)
+    lanes = LANES // groups
+    rows = np.sort(table.reshape(-1, lanes), axis=1)
     taking = is_active(rows)
     if kind != "atomic":
         taking &= starts(rows)  # lanes at one word take it together
     places = np.flatnonzero(taking)
-    banks = rows.ravel()[places] & (width - 1)
-    busiest = most_at_one(places // (LANES // groups), banks, len(rows), width).reshape(-1, groups)
+    # A group has at least as many lanes as banks that it can tell apart: bank b is bin b of its lanes'.
+    bins = (places & -lanes) | (rows.ravel()[places] & (width - 1))
+    busiest = fullest(bins, len(rows), lanes).reshape(-1, groups)
     return busiest.sum(axis=1), np.count_nonzero(busiest, axis=1)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kbuild.sim.warps import LANES, Bools, Integers, Kind, Warps, WarpTraffic, count, is_active, most_at_one, starts
+from kbuild.sim.warps import LANES, Bools, Integers, Kind, Warps, WarpTraffic, count, fullest, is_active, starts
 
 SECTOR = 32
 LINE = 128
@@ -70,7 +70,8 @@ def _once(table: Integers, per_sector: int, first: int) -> Integers:
     lines = sectors >> 2
     begins = starts(lines) & active
     places = np.flatnonzero(begins)
-    wavefronts = most_at_one(places // LANES, tag_bank(lines.ravel()[places] + first), len(lines), TAG_BANKS)
+    bins = places // LANES * TAG_BANKS + tag_bank(lines.ravel()[places] + first)
+    wavefronts = fullest(bins, len(lines), TAG_BANKS)
     return np.stack([count(starts(sectors) & active), count(begins), wavefronts])
 
 

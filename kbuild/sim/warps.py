@@ -87,8 +87,8 @@ def count(where: Bools) -> Integers:
     return counts
 
 
-def most_at_one(rows: Integers, kinds: Integers, count: int, width: int) -> Integers:
-    """Of values of `width` kinds, each in one of `count` rows: how many are of the commonest kind, by row."""
-    each = np.bincount(rows * width + kinds, minlength=count * width)
-    most: Integers = each.reshape(count, width).max(axis=1)
+def fullest(bins: Integers, rows: int, width: int) -> Integers:
+    """How many values are in the fullest of the `width` bins that each row has."""
+    each = np.bincount(bins, minlength=rows * width)
+    most: Integers = each.reshape(rows, width).max(axis=1)
     return most
