@@ -1,11 +1,11 @@
 """What memory instructions cost the memory system, as an H200 counts it.
 
 In: one *access event*, the same instruction executed by many lanes: the byte address of each active lane, the lane's
-number in the launch (its warp is number // 32, its lane in the warp number % 32; no number twice), the width of the
-access, its kind. Out: `Traffic`, the sum over the warps, or `WarpTraffic`, a row for each warp with an active lane.
+number in the launch (its warp is number // 32, its lane in the warp number % 32; no number twice, and where blocks are
+not of whole warps the next begins at a multiple of 32), the width of the access, its kind. Out: `Traffic`, the sum over the warps, or `WarpTraffic`, a row for each warp with an active lane.
 
     traffic("shared", "load", addresses, lanes, 4).conflicts
-    affine_traffic("global", "store", base, 4, first_warp, warps, 4).sectors
+    affine_traffic("global", "store", base, stride, warps, 4).sectors
 
 Addresses are multiples of the access's width, as hardware demands. Global ones are absolute: sectors, lines and the
 hash of the tag stage depend on them. Shared ones count from the start of the block's shared memory, or from anything
@@ -27,6 +27,7 @@ from kbuild.sim.warps import LANES, Integers, Kind, WarpTraffic, group
 Space: TypeAlias = Literal["shared", "global"]
 
 SIZES = (1, 2, 4, 8, 16)
+ARCHITECTURE = "sm_90"  # what the rules were measured on; docs/design/access-model.md has the scores
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +92,7 @@ def affine_traffic(space: Space, kind: Kind, base: int, stride: int, warps: int,
     if space == "shared":
         # A warp is the one before it moved by a multiple of 32 bytes times the width or, narrower than a word, of 32
         # bytes: the banks turn, and how many lanes meet in one stays.
-        return _total(_affine_warps(space, kind, base, stride, 0, 1, size)) * warps
+        return _one_warp(space, kind, base, stride, size) * warps
     return _affine_global(kind, base, stride, warps, size)
 
 
@@ -100,7 +101,7 @@ def _affine_global(kind: Kind, base: int, stride: int, warps: int, size: int) ->
     at its lines: those from the first to the last, or one of each lane.
     """
     if kind in ("atomic", "increment") and abs(stride) < size:
-        return _total(_affine_warps("global", kind, base, stride, 0, 1, size)) * warps
+        return _one_warp("global", kind, base, stride, size) * warps
     first = base + stride * LANES * np.arange(warps, dtype=np.int64)
     low = first if stride >= 0 else first + stride * (LANES - 1)
     step, reach = abs(stride), abs(stride) * (LANES - 1)
@@ -127,9 +128,9 @@ def _lines(low: Integers, step: int, reach: int) -> tuple[int, int]:
     return int(touched.sum()), int(sectors.tag_passes(lines, touched).sum())
 
 
-def _affine_warps(space: Space, kind: Kind, base: int, stride: int, first: int, warps: int, size: int) -> WarpTraffic:
-    lanes = np.arange(first * LANES, (first + warps) * LANES, dtype=np.int64)
-    return traffic_per_warp(space, kind, base + stride * lanes, lanes, size)
+def _one_warp(space: Space, kind: Kind, base: int, stride: int, size: int) -> Traffic:
+    lanes = np.arange(LANES, dtype=np.int64)
+    return _total(traffic_per_warp(space, kind, base + stride * lanes, lanes, size))
 
 
 def _full_warps(lanes: Integers) -> int:
