@@ -2,7 +2,8 @@
 
 In: one *access event*, the same instruction executed by many lanes: the byte address of each active lane, the lane's
 number in the launch (its warp is number // 32, its lane in the warp number % 32; no number twice, and where blocks are
-not of whole warps the next begins at a multiple of 32), the width of the access, its kind. Out: `Traffic`, the sum over the warps, or `WarpTraffic`, a row for each warp with an active lane.
+not of whole warps the next begins at a multiple of 32), the width of the access, its kind. Out: `Traffic`, the sum over
+the warps, or `WarpTraffic`, a row for each warp with an active lane.
 
     traffic("shared", "load", addresses, lanes, 4).conflicts
     affine_traffic("global", "store", base, stride, warps, 4).sectors
