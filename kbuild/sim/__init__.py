@@ -3,7 +3,7 @@
 In: a contracted kernel, a launch and host arrays. Out: the arrays changed, or a fault with the Python line. `lockstep`
 runs many threads at a time on NumPy, and is what the device `sim` does. `numbers` is arithmetic to the last bit,
 `values` the memory, `threads` runs one thread after another on Python numbers: slow, exact, and the oracle that
-everything faster is held against.
+everything faster is held against. `access` is what memory accesses cost.
 
 As `kb.sim` this package has the names of `kbuild.simulate.face`, which takes live kernels: it is found through the
 loader's table, since nothing here knows what stands above.
