@@ -11,11 +11,13 @@ loader's table, since nothing here knows what stands above.
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from typing import Any
 
 
 def __getattr__(name: str) -> Any:
-    if name.startswith("_"):
+    # `from kbuild.sim import values` asks here first; what is above imports this package and must not come before it.
+    if name.startswith("_") or find_spec(f"{__name__}.{name}") is not None:
         raise AttributeError(name)
     from kbuild.loader import providers
 
