@@ -34,6 +34,11 @@ class Lanes:
         """Their numbers, int64."""
         return self.numbers.dense() if isinstance(self.numbers, Affine) else self.numbers
 
+    @property
+    def stamps(self) -> Any:
+        """Their numbers + 1, int32: what marks something as touched by one of them, 0 by nobody."""
+        return self._remembered("stamps", lambda: (self.dense + 1).astype(np.int32))
+
     def coordinate(self, axis: int) -> Any:
         """The coordinate of each along an axis of `dim`, int32."""
         dim = self.launch.dim

@@ -1,15 +1,16 @@
-"""Who touched what, to tell results that depend on which thread comes first; and memory that nobody has assigned to.
+"""Results that depend on which thread comes first.
 
-Every granule of memory remembers the last thread that wrote to it, and up to three that have read it or changed it by
-an atomic since: the latest, one other, and one of another block. That is enough to find a conflict if there is one: two
-threads, at least one of which writes, with no barrier of their block (or warp) between them. Writes of the same value
-are no conflict, since nothing depends on their order; nor is it one to read what others change by atomics, as every
-loop around a compare-and-swap does.
+A conflict is two threads at one granule of memory, at least one of which writes, with no barrier of their block (or
+warp) between them. Writes of the same value are none, since nothing depends on their order; nor is it one to read what
+others change by atomics, as every loop around a compare-and-swap does. So arrays that a kernel never stores to (see
+`stored`) need no books; those whose elements belong to one thread each have a list (see `owned`), the others one entry
+for each granule (see `books`).
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,12 +20,15 @@ from kbuild.ir import nodes
 from kbuild.ir.nodes import Expr
 from kbuild.sim.blocks import WARP
 from kbuild.sim.lockstep import tree
+from kbuild.sim.lockstep.books import Books, Clash
+from kbuild.sim.lockstep.granules import flat, granules
 from kbuild.sim.lockstep.lanes import Lanes
 from kbuild.sim.lockstep.memory import Allocation, leaves
+from kbuild.sim.lockstep.owned import Owned
 from kbuild.sim.lockstep.places import Location, at_lane
 from kbuild.sim.lockstep.tree import Value
 from kbuild.sim.lockstep.watching import Watcher
-from kbuild.sim.values import Conflict, Unassigned
+from kbuild.sim.values import Conflict
 
 _WORDS = {"read": "reads", "write": "writes", "atomic": "changes (atomic)"}
 
@@ -38,15 +42,15 @@ class Race(Conflict):
         self.other_span, self.other_thread = other_span, other_thread
 
 
-class _Books:
-    """Accesses to the granules of an allocation. A slot has four rows: thread + 1 (0: nobody), how many barriers of its
-    block and of its warp it had passed, and the number of the expression."""
+@dataclass(slots=True)
+class _Event:
+    """Accesses by one expression between barriers. Barriers passed are a number, the same for all threads at hand, or
+    an array that is never changed; `origin` is the first of these threads."""
 
-    def __init__(self, granules: int) -> None:
-        self.writer = np.zeros((4, granules), np.int32)
-        self.slots = {kind: [np.zeros((4, granules), np.int32) for _ in range(3)] for kind in ("read", "atomic")}
-        self.used = {"write": False, "read": False, "atomic": False}
-        self.winner = np.empty(granules, np.int32)
+    expr: Expr
+    of_block: Any
+    of_warp: Any
+    origin: int
 
 
 class Races(Watcher):
@@ -55,172 +59,116 @@ class Races(Watcher):
     wants_accesses = True
 
     def __init__(self) -> None:
-        self._sites: list[Expr] = []
-        self._numbers: dict[int, int] = {}
-        self._of_block = self._of_warp = np.zeros(0, np.int32)  # barriers passed, by thread at hand
+        self._events: list[_Event] = []
+        self._numbers: dict[int, int] = {}  # the event of an expression since the last barrier
+        self._of_block: Any = 0  # barriers passed by the threads at hand
+        self._of_warp: Any = 0
+        self._count = self._epoch = 0  # how many these are; the first event since their last barrier
+        self._shared: Allocation | None = None
 
     def begins(self, lanes: Lanes, shared: Any) -> None:
         """Threads that have passed no barrier yet."""
-        self._of_block, self._of_warp = np.zeros(lanes.count, np.int32), np.zeros(lanes.count, np.int32)
+        self._of_block = self._of_warp = 0
+        self._count, self._shared = lanes.count, shared
+        self._new_epoch()
+
+    def _new_epoch(self) -> None:
+        self._numbers.clear()
+        self._epoch = len(self._events)
 
     def waits(self, stmt: nodes.Barrier, lanes: Lanes) -> None:
         """From here on these threads see what the others did before."""
-        here = lanes.dense - lanes.origin
-        if stmt.mask is None:
-            self._of_block[here] += 1
+        if stmt.mask is None and lanes.count == self._count:
+            # All of them: what lies in the memory of their blocks is seen by everybody who can get there.
+            self._of_block = self._of_block + 1
+            if self._shared is not None:
+                self._shared.books = None
+        elif stmt.mask is None:
+            after = tree.spread(np.int32(self._of_block), self._count).copy()
+            after[lanes.dense - lanes.origin] += 1
+            self._of_block = after
         else:  # a mask is taken as the whole warp's
+            here = lanes.dense - lanes.origin
+            after = tree.spread(np.int32(self._of_warp), self._count).copy()
             warps = lanes.warp - lanes.warp[0]
             latest = np.zeros(int(warps.max()) + 1, np.int32)
-            np.maximum.at(latest, warps, self._of_warp[here])
-            self._of_warp[here] = latest[warps] + 1
+            np.maximum.at(latest, warps, after[here])
+            after[here] = latest[warps] + 1
+            self._of_warp = after
+        self._new_epoch()
 
     def accessed(self, kind: str, location: Location, lanes: Lanes, expr: Expr, value: Value) -> None:
         """Raises Race."""
         memory = location.memory
         assert memory is not None
-        if memory.books is None:
-            memory.books = _Books(memory.size // memory.granule + 1)
-        here = lanes.dense - lanes.origin
-        who = np.empty((4, lanes.count), np.int32)
-        who[0], who[1], who[2] = lanes.dense + 1, self._of_block[here], self._of_warp[here]
-        who[3] = self._site(expr)
-        parts = flat(value) if kind == "write" else None
+        if not memory.is_stored:
+            return
+        event = self._event(expr, lanes)
+        books = memory.books
+        if books is None:
+            books = memory.books = Owned()
+        if isinstance(books, Owned):
+            if books.takes(kind, location, lanes, event, id(expr)):
+                return
+            memory.books, listed = Books(memory), books
+            for entry in listed.entries():
+                self._note(entry.kind, entry.location, entry.lanes, entry.event, None)
+        self._note(kind, location, lanes, event, flat(value) if kind == "write" else None)
+
+    def _event(self, expr: Expr, lanes: Lanes) -> int:
+        number = self._numbers.get(id(expr))
+        if number is None:
+            number = self._numbers[id(expr)] = len(self._events)
+            self._events.append(_Event(expr, self._of_block, self._of_warp, lanes.origin))
+        return number
+
+    def _note(self, kind: str, location: Location, lanes: Lanes, event: int, parts: list[Any] | None) -> None:
+        memory = location.memory
+        assert memory is not None
+        books: Books = memory.books
         for number, (delta, leaf) in enumerate(leaves(location.type)):
             written = None if parts is None else tree.spread(parts[number], lanes.count)
             for granule in granules(location, delta, leaf.size, lanes.count):
-                self._note(kind, memory, granule, who, lanes, written)
+                try:
+                    books.note(kind, granule, lanes, event, written, self._sees)
+                except Clash as clash:
+                    raise self._race(clash, kind, event, memory, lanes) from None
 
-    def _site(self, expr: Expr) -> int:
-        number = self._numbers.get(id(expr))
-        if number is None:
-            number = self._numbers[id(expr)] = len(self._sites)
-            self._sites.append(expr)
-        return number
-
-    def _note(self, kind: str, memory: Allocation, granule: Any, who: Any, lanes: Lanes, written: Any) -> None:
-        books: _Books = memory.books
-        if books.used["write"]:
-            self._hold("write", books.writer, kind, memory, granule, who, lanes, written)
-        for other in ("read", "atomic"):
-            if kind == "write" and books.used[other]:
-                for slot in books.slots[other]:
-                    self._hold(other, slot, kind, memory, granule, who, lanes, None)
-        books.used[kind] = True
-        if kind == "write":
-            self._write(books, memory, granule, who, lanes, written)
-        else:
-            self._remember(books.slots[kind], granule, who, lanes)
-
-    def _hold(
-        self, other: str, slot: Any, kind: str, memory: Allocation, granule: Any, who: Any, lanes: Lanes, written: Any
-    ) -> None:
-        """Holds accesses against an earlier one."""
-        before = slot[0, granule]
-        suspects = (before != 0) & (before != who[0])
-        if not suspects.any():
-            return
+    def _sees(self, lanes: Lanes, positions: Any, before: Any, events: Any) -> Any:
+        """Which of the lanes come after an earlier access, by a thread of another number."""
         size = math.prod(lanes.launch.block)
-        same_block = (before - 1) // size == lanes.block
-        same_warp = same_block & ((before - 1) % size // WARP == lanes.index // WARP)
-        is_seen = same_block & (slot[1, granule] < who[1]) | same_warp & (slot[2, granule] < who[2])
-        suspects &= ~is_seen
-        if written is not None and suspects.any():
-            width = memory.granule
-            if written.dtype.itemsize == width:  # else a part of a number: taken as different
-                there = memory.data[: memory.size // width * width].view(f"u{width}")[granule]
-                suspects &= there != np.ascontiguousarray(written).view(f"u{width}")
-        if suspects.any():
-            at = int(np.argmax(suspects))
-            raise self._race(other, slot[:, granule[at]], kind, who[:, at], memory, int(granule[at]), lanes, at)
+        mine = lanes.stamps[positions] - 1
+        same_block = (before - 1) // size == mine // size
+        if not isinstance(self._of_block, np.ndarray) and not isinstance(self._of_warp, np.ndarray):
+            return same_block & (events < self._epoch)  # those of these blocks have come to all barriers together
+        found = np.zeros(len(positions), bool)
+        for number in np.unique(events):
+            event = self._events[number]
+            if event.origin != lanes.origin:
+                continue  # another block's
+            here = (events == number) & same_block
+            there, own = (before - 1 - lanes.origin)[here], (mine - lanes.origin)[here]
+            same_warp = there % size // WARP == own % size // WARP
+            found[here] = self._passed(event.of_block, self._of_block, there, own) | (
+                same_warp & self._passed(event.of_warp, self._of_warp, there, own)
+            )
+        return found
 
-    def _write(self, books: _Books, memory: Allocation, granule: Any, who: Any, lanes: Lanes, written: Any) -> None:
-        positions = np.arange(lanes.count, dtype=np.int32)
-        books.winner[granule] = positions
-        winner = books.winner[granule]
-        if written is not None and not np.array_equal(winner, positions):
-            bits = np.ascontiguousarray(written).view(f"u{written.dtype.itemsize}")
-            differ = (bits != bits[winner]) & (winner != positions)
-            if differ.any():
-                at = int(np.argmax(differ))
-                raise self._race("write", who[:, winner[at]], "write", who[:, at], memory, int(granule[at]), lanes, at)
-        books.writer[:, granule] = who
-        for slots in books.slots.values():  # who comes after this write comes after all that it has seen
-            for slot in slots:
-                slot[0, granule] = 0
+    def _passed(self, then: Any, now: Any, there: Any, own: Any) -> Any:
+        """Whether the one thread has come to more barriers than the other had."""
+        return tree.spread(np.int32(then), self._count)[there] < tree.spread(np.int32(now), self._count)[own]
 
-    def _remember(self, slots: list[Any], granule: Any, who: Any, lanes: Lanes) -> None:
-        latest, other, away = slots
-        before = latest[:, granule]
-        known = before[0] != 0
-        if known.any():
-            differs = known & (before[0] != who[0])
-            other[:, granule[differs]] = before[:, differs]
-            size = math.prod(lanes.launch.block)
-            far = differs & ((before[0] - 1) // size != lanes.block)
-            away[:, granule[far]] = before[:, far]
-        latest[:, granule] = who
-        beside = latest[0, granule] != who[0]
-        if beside.any():
-            other[:, granule[beside]] = who[:, beside]
-            size = math.prod(lanes.launch.block)
-            far = beside & ((latest[0, granule] - 1) // size != lanes.block)
-            away[:, granule[far]] = who[:, far]
-
-    def _race(
-        self, other: str, before: Any, kind: str, now: Any, memory: Allocation, granule: int, lanes: Lanes, at: int
-    ) -> Race:
-        dim = lanes.launch.dim
-        first = tuple(int(n) for n in np.unravel_index(int(before[0]) - 1, dim))
-        second = tuple(int(n) for n in np.unravel_index(int(now[0]) - 1, dim))
-        span, there = self._sites[int(now[3])].span, self._sites[int(before[3])].span
-        offset = granule * memory.granule % (memory.stride or memory.size + 1)
+    def _race(self, clash: Clash, kind: str, event: int, memory: Allocation, lanes: Lanes) -> Race:
+        first = tuple(int(n) for n in np.unravel_index(clash.thread - 1, lanes.launch.dim))
+        second = lanes.coordinates(clash.position)
+        span, there = self._events[event].expr.span, self._events[clash.event].expr.span
+        offset = clash.granule * memory.granule % (memory.stride or memory.size + 1)
         reason = (
-            f"thread {first} {_WORDS[other]} {memory.name}, byte {offset}{_line(there)}, and thread {second} "
+            f"thread {first} {_WORDS[clash.other]} {memory.name}, byte {offset}{_line(there)}, and thread {second} "
             f"{_WORDS[kind]} it{_line(span)}, with no barrier between them"
         )
-        fault = Race(reason, there, first)
-        return at_lane(fault, at)  # type: ignore[return-value]
+        return at_lane(Race(reason, there, first), clash.position)  # type: ignore[return-value]
 
 
 def _line(span: Span | None) -> str:
     return "" if span is None else f" (line {span.line})"
-
-
-class Assigned(Watcher):
-    """Raises Unassigned where shared memory is read before anything was assigned to it."""
-
-    wants_accesses = True
-
-    def accessed(self, kind: str, location: Location, lanes: Lanes, expr: Expr, value: Value) -> None:
-        """Raises Unassigned."""
-        memory = location.memory
-        assert memory is not None
-        if memory.assigned is None:
-            return
-        for delta, leaf in leaves(location.type):
-            for granule in granules(location, delta, leaf.size, lanes.count):
-                if kind != "write" and not memory.assigned[granule].all():
-                    at = int(np.argmin(memory.assigned[granule]))
-                    offset = int(granule[at]) * memory.granule % (memory.stride or memory.size + 1)
-                    reason = f"{memory.name}, byte {offset}, is read before anything is assigned to it"
-                    raise at_lane(Unassigned(reason), at)
-                memory.assigned[granule] = True
-
-
-def granules(location: Location, delta: int, size: int, count: int) -> list[Any]:
-    """For each granule of a number its index, lane by lane."""
-    memory = location.memory
-    assert memory is not None
-    offset = location.offset
-    start = tree.spread(np.int64(offset) if isinstance(offset, int) else offset, count)
-    first = (start + (location.delta + delta)) // memory.granule
-    return [first + i if i else first for i in range(max(size // memory.granule, 1))]
-
-
-def flat(value: Value) -> list[Any]:
-    """The leaves of a value that lie in memory, in order."""
-    if isinstance(value, list):
-        return [leaf for part in value for leaf in flat(part)]
-    if isinstance(value, dict):
-        return [leaf for part in value.values() for leaf in flat(part)]
-    return [value] if isinstance(value, (np.ndarray, np.generic)) or hasattr(value, "dense") else []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,11 +15,13 @@ from kbuild.ir.types import Array, IndexedArray, Struct, Type
 from kbuild.loader.abi import align_up
 from kbuild.sim.blocks import Launch
 from kbuild.sim.lockstep import memory
+from kbuild.sim.lockstep.assigned import Assigned
 from kbuild.sim.lockstep.lanes import CHUNK, chunks
 from kbuild.sim.lockstep.memory import Allocation, Extent, Space
 from kbuild.sim.lockstep.output import Output
-from kbuild.sim.lockstep.races import Assigned, Races
+from kbuild.sim.lockstep.races import Races
 from kbuild.sim.lockstep.statements import Statements
+from kbuild.sim.lockstep.stored import ANY, Origins, stored_parameters
 from kbuild.sim.lockstep.watching import Watcher, Watching
 
 
@@ -58,7 +61,8 @@ def run(
     if whole_blocks and launch.count % math.prod(launch.block):
         raise ValueError(f"{kernel.name} runs in whole blocks, and {launch} is none")
     parameters = [(p.name, p.type, offsets[p.name]) for p in function.parameters]
-    space = Space(extents(parameters, block))
+    stored = stored_parameters(function)
+    space = Space(extents(parameters, block, stored))
     # The parameter block is read like memory that is no array's.
     given = Allocation(0, np.frombuffer(block.ljust(align_up(len(block), 8), b"\0"), np.uint8), 1, "arguments")
     arguments = [memory.load(given, offset, type, space) for _, type, offset in parameters]
@@ -90,11 +94,14 @@ def _shared(kernel: Kernel) -> tuple[dict[Symbol, int], int, int]:
     return places, end, granule
 
 
-def extents(parameters: Sequence[tuple[str, Type, int]], block: bytes) -> list[Extent]:
-    """Where the arrays of a parameter block lie."""
+def extents(parameters: Sequence[tuple[str, Type, int]], block: bytes, stored: Origins) -> list[Extent]:
+    """Where the arrays of a parameter block lie, and whether they are among those that are stored to."""
     found: list[Extent] = []
     for name, type, offset in parameters:
-        _collect(name, type, block, offset, found)
+        own: list[Extent] = []
+        _collect(name, type, block, offset, own)
+        is_stored = ANY in stored or name in stored
+        found += own if is_stored else [dataclasses.replace(one, is_stored=False) for one in own]
     return found
 
 

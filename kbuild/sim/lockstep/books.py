@@ -1,0 +1,170 @@
+"""Who touched each granule of an allocation last.
+
+A slot has two numbers for every granule: the thread + 1 (0: nobody), and the event, which is an access that the kernel
+makes at some place between two barriers. A granule has a slot for the last write, and three each for reads and for
+changes by atomics since: the latest, one other, and one of another block. That is enough to find a conflict if there is
+one. Most accesses are cleared by one look at the thread: it is the same, or there is none.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from kbuild.sim.lockstep.granules import at, chosen
+from kbuild.sim.lockstep.lanes import Lanes
+from kbuild.sim.lockstep.memory import Allocation
+
+# What decides whether lanes see earlier accesses: (lanes, their positions, threads + 1, events) → one answer each.
+Sees = Callable[[Lanes, Any, Any, Any], Any]
+
+
+class Clash(Exception):
+    """Two threads on one granule. `other` is the kind of the earlier access, by `thread` (+ 1) and `event`; `position`
+    is the lane that came second."""
+
+    def __init__(self, other: str, thread: int, event: int, granule: int, position: int) -> None:
+        super().__init__(other)
+        self.other, self.thread, self.event, self.granule, self.position = other, thread, event, granule, position
+
+
+class _Slot:
+    __slots__ = ("event", "who")
+
+    def __init__(self, granules: int) -> None:
+        self.who, self.event = np.zeros(granules, np.int32), np.zeros(granules, np.int32)
+
+    def put(self, granule: Any, who: Any, event: Any) -> None:
+        self.who[granule], self.event[granule] = who, event
+
+
+class _Readers:
+    """Those who have read a granule, or changed it by atomics."""
+
+    def __init__(self, granules: int) -> None:
+        self.latest, self._granules = _Slot(granules), granules
+        self._more: tuple[_Slot, _Slot] | None = None  # made when they are needed, which is seldom
+
+    @property
+    def slots(self) -> list[_Slot]:
+        return [self.latest, *(self._more or ())]
+
+    def add(self, granule: Any, who: Any, event: int, lanes: Lanes) -> None:
+        latest = self.latest
+        before = latest.who[granule]
+        differs = before != who
+        differs &= before != 0
+        if differs.any():
+            (positions,) = np.nonzero(differs)
+            here = chosen(granule, positions)
+            size = math.prod(lanes.launch.block)
+            self._beside(here, before[positions], latest.event[here], (who[positions] - 1) // size, size)
+        latest.put(granule, who, event)
+        if isinstance(granule, slice):
+            return
+        beside = latest.who[granule] != who
+        if beside.any():
+            (positions,) = np.nonzero(beside)
+            here = granule[positions]
+            size = math.prod(lanes.launch.block)
+            event_of_all = np.full(len(here), event, np.int32)
+            self._beside(here, who[positions], event_of_all, (latest.who[here] - 1) // size, size)
+
+    def _beside(self, here: Any, who: Any, event: Any, latest: Any, size: int) -> None:
+        """Keeps who is not the latest; `latest` is the block of who is."""
+        other, away = self._others()
+        other.put(here, who, event)
+        far = (who - 1) // size != latest
+        if far.any():
+            away.put(here[far], who[far], event[far])
+
+    def _others(self) -> tuple[_Slot, _Slot]:
+        if self._more is None:
+            self._more = _Slot(self._granules), _Slot(self._granules)
+        return self._more
+
+
+class Books:
+    """The slots of all granules."""
+
+    def __init__(self, memory: Allocation) -> None:
+        self.memory = memory
+        self._granules = memory.size // memory.granule + 1
+        self._writer: _Slot | None = None
+        self._readers: dict[str, _Readers] = {}
+        self._winner: Any = None
+
+    def forget(self) -> None:
+        """Everybody sees all that was done until now."""
+        self._writer = None
+        self._readers.clear()
+
+    def note(self, kind: str, granule: Any, lanes: Lanes, event: int, written: Any, sees: Sees) -> None:
+        """An access of lanes to a granule each; `written` are the values, if they are known. Raises Clash."""
+        who = lanes.stamps
+        if self._writer is not None:
+            self._hold("write", self._writer, granule, who, lanes, written, sees)
+        if kind != "write":
+            readers = self._readers.get(kind)
+            if readers is None:
+                readers = self._readers[kind] = _Readers(self._granules)
+            readers.add(granule, who, event, lanes)
+            return
+        for other, readers in self._readers.items():
+            for slot in readers.slots:
+                self._hold(other, slot, granule, who, lanes, None, sees)
+        self._write(granule, who, event, written)
+
+    def _hold(self, other: str, slot: _Slot, granule: Any, who: Any, lanes: Lanes, written: Any, sees: Sees) -> None:
+        """Holds accesses against an earlier one."""
+        before = slot.who[granule]
+        differs = before != who
+        differs &= before != 0
+        if not differs.any():
+            return
+        (positions,) = np.nonzero(differs)
+        here = chosen(granule, positions)
+        unseen = ~sees(lanes, positions, before[positions], slot.event[here])
+        if written is not None and unseen.any():
+            unseen &= ~self._is_there(here, written, positions)
+        if unseen.any():
+            first = int(np.argmax(unseen))
+            position = int(positions[first])
+            thread, event = int(before[position]), int(slot.event[here[first]])
+            raise Clash(other, thread, event, int(here[first]), position)
+
+    def _is_there(self, here: Any, written: Any, positions: Any) -> Any:
+        """Where memory holds already what is written: nothing depends on the order of equal writes."""
+        memory, width = self.memory, self.memory.granule
+        if written.dtype.itemsize != width:  # a part of a number: taken as different
+            return np.zeros(len(positions), bool)
+        there = memory.data[: memory.size // width * width].view(f"u{width}")[here]
+        return there == np.ascontiguousarray(written[positions]).view(f"u{width}")
+
+    def _write(self, granule: Any, who: Any, event: int, written: Any) -> None:
+        if self._writer is None:
+            self._writer = _Slot(self._granules)
+        self._writer.put(granule, who, event)
+        if not isinstance(granule, slice) and written is not None:
+            beside = self._writer.who[granule] != who
+            if beside.any():
+                self._compare(granule, who, event, written)
+        for readers in self._readers.values():  # who comes after this write comes after all that it has seen
+            for slot in readers.slots:
+                slot.who[granule] = 0
+
+    def _compare(self, granule: Any, who: Any, event: int, written: Any) -> None:
+        """Holds the lanes of one access against each other."""
+        if self._winner is None:
+            self._winner = np.empty(self._granules, np.int32)
+        positions = np.arange(len(granule), dtype=np.int32)
+        self._winner[granule] = positions
+        winner = self._winner[granule]
+        bits = np.ascontiguousarray(written).view(f"u{written.dtype.itemsize}")
+        differ = (bits != bits[winner]) & (winner != positions)
+        if differ.any():
+            position = int(np.argmax(differ))
+            raise Clash("write", int(who[winner[position]]), event, at(granule, position), position)
