@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 
 from kbuild.ir import nodes
 from kbuild.ir.nodes import Function, Kernel, Symbol
@@ -14,6 +15,7 @@ from kbuild.loader.abi import align_up
 _OF_THE_GRID = frozenset({"thread_idx", "block_idx", "grid_dim"})
 
 
+@lru_cache(maxsize=1024)
 def in_whole_blocks(kernel: Kernel) -> bool:
     """Every block of a launch must be full: its threads wait for one another, share memory, or ask for their place."""
     return any(_asks_for_blocks(function) for function in [*callees(kernel.function), kernel.function])

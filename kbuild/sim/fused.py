@@ -10,12 +10,14 @@ exact products go through fractions.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kbuild.ir.types import FLOAT64, Scalar
+from kbuild.sim import lanes as parts
 from kbuild.sim import numbers
 from kbuild.sim.lanes import Lanes, exact_product, exact_sum, in_parts
 
@@ -44,20 +46,39 @@ _WIDENED: Final = {
 }
 
 
-@in_parts
 def _narrow(a: Lanes, b: Lanes, c: Lanes, to: _Widened) -> Lanes:
-    total = a.astype(to.wide) * b.astype(to.wide) + c.astype(to.wide)
-    result: NDArray[Any] = total.astype(to.narrow)
-    is_doubtful = (total.view(to.integer) & to.dropped_bits) == to.middle
+    count = max(value.size for value in (a, b, c) if value.ndim)
+    result = np.empty(count, to.narrow)
+    terms = [value if value.ndim else to.wide(value) for value in (a, b, c)]
+    # Room for all parts: small enough for the cache, and asked for once.
+    size = min(count, parts.PART)
+    room = np.empty(size, to.wide), np.empty(size, to.wide), np.empty(size, to.integer), np.empty(size, bool)
+    for start in range(0, count, parts.PART):
+        end = min(start + parts.PART, count)
+        x, y, z = (value[start:end] if value.ndim else value for value in terms)
+        _narrow_part(x, y, z, result[start:end], room if end - start == size else [r[: end - start] for r in room], to)
+    return result
+
+
+def _narrow_part(x: Lanes, y: Lanes, z: Lanes, result: NDArray[Any], room: Sequence[Any], to: _Widened) -> None:
+    """Into `result`. `room` is overwritten: two arrays of the wide type, one of its bits, one of truth values."""
+    total, wide, bits, is_doubtful = room
+    np.copyto(total, x)
+    np.copyto(wide, y)
+    np.multiply(total, wide, out=total)
+    np.copyto(wide, z)
+    np.add(total, wide, out=total)
+    np.copyto(result, total, casting="same_kind")
+    np.bitwise_and(total.view(to.integer), to.dropped_bits, out=bits)
+    np.equal(bits, to.middle, out=is_doubtful)
     # A subnormal result has fewer bits: its middles look different, and there are few of these lanes.
     is_small = np.abs(result) <= to.smallest_normal
     if is_small.any():
         is_doubtful |= is_small & (total != 0)
-    lanes = np.flatnonzero(is_doubtful)
-    if lanes.size:
-        x, y, z = (_chosen(value, lanes).astype(to.wide) for value in (a, b, c))
-        result[lanes] = _to_odd(*exact_sum(x * y, z), to.integer).astype(to.narrow)
-    return result
+    if is_doubtful.any():
+        lanes = np.flatnonzero(is_doubtful)
+        p, q, r = (_chosen(value, lanes).astype(to.wide) for value in (x, y, z))
+        result[lanes] = _to_odd(*exact_sum(p * q, r), to.integer).astype(to.narrow)
 
 
 @in_parts

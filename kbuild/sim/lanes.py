@@ -15,7 +15,7 @@ Lanes: TypeAlias = Any
 
 # So many lanes at a time stay in the cache, and their temporaries are too small to be asked of the operating system and
 # given back each time: 65,536 lanes of thirty operations take a third of the time.
-_PART = 8192
+PART = 8192
 
 
 def in_parts(function: Callable[..., Lanes]) -> Callable[..., Lanes]:
@@ -27,12 +27,12 @@ def in_parts(function: Callable[..., Lanes]) -> Callable[..., Lanes]:
     @functools.wraps(function)
     def apply(*operands: Lanes, **options: Any) -> Lanes:
         count = max(operand.size if operand.ndim else 0 for operand in operands)
-        if count <= _PART:
+        if count <= PART:
             return function(*operands, **options)
         return np.concatenate(
             [
-                function(*(x[start : start + _PART] if x.ndim else x for x in operands), **options)
-                for start in range(0, count, _PART)
+                function(*(x[start : start + PART] if x.ndim else x for x in operands), **options)
+                for start in range(0, count, PART)
             ]
         )
 

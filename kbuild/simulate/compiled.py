@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from kbuild.errors import KbuildError, Report
@@ -28,8 +29,9 @@ class Compiled:
     optional: frozenset[str]
     block_dim: int
 
-    @property
+    @cached_property
     def format(self) -> str:
+        """The parameter block as `struct` has it."""
         return "<" + pack.fields_format([(t, self.offsets[n]) for n, t in self.parameters], 0, self.size)
 
 
@@ -39,9 +41,10 @@ _compiled: dict[int, tuple[Kernel, Compiled]] = {}
 def compiled(kernel: Any, args: Any) -> Compiled:
     """The IR that a launch of a kernel with these arguments runs. Raises LaunchError with what is wrong with it."""
     live = _live(kernel)
-    if not live.bound and generic.open_parameters(live.function):
-        live = _instance(live, args)
     known = _compiled.get(id(live))
+    if known is None and not live.bound and generic.open_parameters(live.function):
+        live = _instance(live, args)
+        known = _compiled.get(id(live))
     if known is None:
         try:
             known = _compiled[id(live)] = live, _lowered(live)

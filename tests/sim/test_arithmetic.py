@@ -441,7 +441,7 @@ def test_fma_needs_the_rounding_to_odd(type: Scalar, monkeypatch: pytest.MonkeyP
 
 
 def test_lanes_go_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lanes, "_PART", 7)
+    monkeypatch.setattr(lanes, "PART", 7)
     for what, type, count in every_operation():
         operands = operands_of(type, count)
         for uniform in range(count):

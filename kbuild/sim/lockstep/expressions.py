@@ -165,7 +165,7 @@ class Expressions:
                 at = Location(found, offsets, location.type, location.delta)
                 self.watching.accessed("read", at, frame.lanes.take(positions), expr)
             part = memory.load(found, offsets, location.type, self.space, location.delta)
-            whole = tree.put(whole, positions, part, frame.lanes.count)
+            whole = tree.put(whole, [(positions, part)], frame.lanes.count)
         return whole
 
     def _noted(self, expr: Expr, frame: Frame) -> Callable[[Location], None]:
@@ -250,7 +250,7 @@ class Expressions:
         decides = left if expr.op == "or" else ~left
         if isinstance(left, np.generic):
             return left if decides else self.value(expr.right, frame)
-        if self._is_plain(expr.right):
+        if self.is_plain(expr.right):
             right = self.dense(expr.right, frame)
             return left & right if expr.op == "and" else left | right
         (open,) = np.nonzero(~decides)
@@ -269,14 +269,14 @@ class Expressions:
         (yes,) = np.nonzero(condition)
         if len(yes) in (0, len(condition)):
             return self.value(expr.then if len(yes) else expr.otherwise, frame)
-        if self._is_plain(expr.then) and self._is_plain(expr.otherwise):
+        if self.is_plain(expr.then) and self.is_plain(expr.otherwise):
             return tree.chosen(condition, self.value(expr.then, frame), self.value(expr.otherwise, frame))
         (no,) = np.nonzero(~condition)
         then = self.value(expr.then, frame.part(yes))
         otherwise = self.value(expr.otherwise, frame.part(no))
         return tree.join(frame.lanes.count, yes, then, no, otherwise)
 
-    def _is_plain(self, expr: Expr) -> bool:
+    def is_plain(self, expr: Expr) -> bool:
         """May be computed for lanes that do not ask for it: it touches no memory, and nothing in it can fail."""
         known = self._plain.get(id(expr))
         if known is None:

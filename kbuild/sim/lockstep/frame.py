@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from kbuild.ir.nodes import Symbol
 from kbuild.sim.lockstep import tree
 from kbuild.sim.lockstep.lanes import Lanes
@@ -17,13 +15,15 @@ class Frame:
     there, at the first use, and gives back what it has assigned when the parts meet (`merge`, `join`).
     """
 
-    __slots__ = ("lanes", "parent", "positions", "values", "wraps", "written")
+    __slots__ = ("lanes", "left", "parent", "positions", "values", "wraps", "written")
 
     def __init__(
         self, lanes: Lanes, wraps: bool, values: dict[Symbol, Value], parent: Frame | None = None, positions: Any = None
     ) -> None:
         self.lanes, self.wraps, self.values, self.parent, self.positions = lanes, wraps, values, parent, positions
         self.written: set[Symbol] = set()
+        # Lanes that have left a loop: where they are in the parent, and what they had assigned then.
+        self.left: list[tuple[Any, dict[Symbol, Value]]] = []
 
     def get(self, symbol: Symbol) -> Value:
         """A variable's value; zero until assigned."""
@@ -45,25 +45,30 @@ class Frame:
         return Frame(self.lanes.take(positions), self.wraps, {}, self, positions)
 
     def merge(self) -> None:
-        """What was assigned here is seen by the frame that this one is a part of."""
-        assert self.parent is not None
-        for symbol in self.written:
-            whole = tree.put(self.parent.get(symbol), self.positions, self.values[symbol], self.parent.lanes.count)
-            self.parent.set(symbol, whole)
+        """What was assigned here is seen by the frame that this one is a part of.
 
-    def narrow(self, keep: Any) -> Frame:
-        """The part of a part that goes on, beside the same whole; the others' variables are merged."""
-        assert self.parent is not None
-        leave = np.ones(self.lanes.count, bool)
-        leave[keep] = False
-        (leavers,) = np.nonzero(leave)
-        at = self.positions[leavers]
+        Lanes that have left keep what they had: it overrides what was computed for those that lingered.
+        """
+        parent = self.parent
+        assert parent is not None
         for symbol in self.written:
-            part = tree.take(self.values[symbol], leavers)
-            self.parent.set(symbol, tree.put(self.parent.get(symbol), at, part, self.parent.lanes.count))
+            before = parent.get(symbol)
+            pieces = [(self.positions, self.values[symbol])]
+            for at, values in self.left:
+                pieces.append((at, values[symbol] if symbol in values else tree.take(before, at)))
+            parent.set(symbol, tree.put(before, pieces, parent.lanes.count))
+
+    def leave(self, leavers: Any) -> None:
+        """Some lanes are done: what they have assigned is kept for the merge."""
+        if len(leavers):
+            at = self.positions[leavers]
+            self.left.append((at, {symbol: tree.take(self.values[symbol], leavers) for symbol in self.written}))
+
+    def kept(self, keep: Any) -> Frame:
+        """The part of a part that goes on, beside the same whole; the others have left."""
         values = {symbol: tree.take(value, keep) for symbol, value in self.values.items()}
         narrowed = Frame(self.lanes.take(keep), self.wraps, values, self.parent, self.positions[keep])
-        narrowed.written = set(self.written)
+        narrowed.written, narrowed.left = self.written, self.left
         return narrowed
 
 

@@ -13,7 +13,7 @@ from kbuild.sim.blocks import WARP, Launch
 from kbuild.sim.lockstep.affine import Affine
 
 # Lanes that run together: arrays of this size stay in a processor's cache.
-CHUNK = 1 << 16
+CHUNK = 1 << 17
 
 
 class Lanes:
@@ -49,19 +49,31 @@ class Lanes:
         return self._remembered(axis, lambda: self._divided(axis, dim))
 
     def _divided(self, axis: int, dim: tuple[int, ...]) -> Any:
-        inner = math.prod(dim[axis + 1 :])
-        found = self.dense // inner
-        return (found if axis == 0 else found % dim[axis]).astype(np.int32)
+        return self._counted(math.prod(dim[axis + 1 :]), dim[axis] if axis else 0, np.int32)
+
+    def _counted(self, inner: int, extent: int, dtype: Any) -> Any:
+        """`number // inner % extent` (0: no remainder). Of successive numbers without divisions, which take longest."""
+        numbers = self.numbers
+        if not (isinstance(numbers, Affine) and numbers.step == 1):
+            found = self.dense // inner if inner > 1 else self.dense
+            return (found % extent if extent else found).astype(dtype)
+        first, last = numbers.start // inner, numbers.last // inner
+        if inner == 1 and extent:
+            away = first % extent
+            return np.tile(np.arange(extent, dtype=dtype), (away + self.count) // extent + 1)[away : away + self.count]
+        found = np.arange(first, last + 1)
+        found = (found % extent if extent else found).astype(dtype)
+        return found if inner == 1 else np.repeat(found, inner)[numbers.start - first * inner :][: self.count]
 
     @property
     def block(self) -> Any:
         """The number of each thread's block, int64."""
-        return self._remembered("block", lambda: self.dense // math.prod(self.launch.block))
+        return self._remembered("block", lambda: self._counted(math.prod(self.launch.block), 0, np.int64))
 
     @property
     def index(self) -> Any:
         """The number of each in its block, int64."""
-        return self._remembered("index", lambda: self.dense % math.prod(self.launch.block))
+        return self._remembered("index", lambda: self._counted(1, math.prod(self.launch.block), np.int64))
 
     @property
     def warp(self) -> Any:

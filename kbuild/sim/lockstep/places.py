@@ -114,7 +114,7 @@ def element(array: Descriptor, indices: Sequence[Any], wraps: bool, space: Space
     """
     base: Any
     if array.memory is not None:
-        base = minus(array.address, array.memory.start)
+        base = array.offset
     else:
         base = array.address if isinstance(array.address, np.ndarray) else int(array.address)
     for axis, index in enumerate(indices):
@@ -133,11 +133,6 @@ def element(array: Descriptor, indices: Sequence[Any], wraps: bool, space: Space
         if found is not None:
             return found, base - found.start
     return None, tree.dense(base) if isinstance(base, Affine) else np.int64(base)
-
-
-def minus(address: Any, start: int) -> Any:
-    """An address as an offset."""
-    return int(address) - start if isinstance(address, np.generic) else address - start
 
 
 def _outside(array: Descriptor, axis: int, index: Any, position: int) -> str:

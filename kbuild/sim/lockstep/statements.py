@@ -30,6 +30,9 @@ from kbuild.sim.values import Fault
 _BREAK, _CONTINUE, _RETURN = 1, 2, 3
 Left = Any  # None: every lane came to the end; a number: all left so; else a number for each lane
 
+_WORTH_PARTING = (
+    0.75  # with more lanes than this at work, moving them together costs more than computing for the others
+)
 _FIRST_LOOK = 64  # trips of a loop before it is asked whether anything changes
 
 
@@ -54,6 +57,7 @@ class Statements:
         self.block_memory: memory.Allocation | None = None
         self.ended: Any = None  # of the threads at hand
         self.changes = 0  # stores, and atomics that have changed something
+        self._lingering: dict[int, tuple[Stmt, bool]] = {}
         self._running: list[Function] = []
         self._results: dict[Function, Symbol] = {}
         self._counters: dict[int, tuple[Stmt, Symbol, Symbol, Symbol]] = {}
@@ -275,20 +279,20 @@ class Statements:
         return self._loop(stmt, frame, next_one)
 
     def _loop(self, stmt: nodes.For | nodes.While, frame: Frame, test: Callable[[Frame, int], Any]) -> Left:
-        """Runs the body while the test holds; lanes that leave are not with those that go on."""
-        current, returned = frame, None
+        """Runs the body while the test holds; lanes that leave are not with those that go on, unless they linger."""
+        current, alive, returned = frame, None, None
         trip = 0
         snapshot: Any = None
+        may_linger = self._may_linger(stmt)
         while True:
             goes_on = test(current, trip)
             if isinstance(goes_on, np.generic):
                 if not goes_on:
                     break
             elif not goes_on.all():
-                (keep,) = np.nonzero(goes_on)
-                if len(keep) == 0:
+                current, alive, is_over = _those(current, alive, goes_on, frame, may_linger)
+                if is_over:
                     break
-                current = _those(current, keep, frame)
             left = self.block(stmt.body, current)
             trip += 1
             if isinstance(left, int):
@@ -303,16 +307,47 @@ class Statements:
                 (gone,) = np.nonzero(left == _RETURN)
                 if len(gone):
                     returned = _noted(returned, current, frame, gone)
-                (keep,) = np.nonzero((left == 0) | (left == _CONTINUE))
-                if len(keep) == 0:
+                stays = (left == 0) | (left == _CONTINUE)
+                current, alive, is_over = _those(current, alive, stays, frame, may_linger)
+                if is_over:
                     break
-                if len(keep) < current.lanes.count:
-                    current = _those(current, keep, frame)
             if isinstance(stmt, nodes.While) and trip >= _FIRST_LOOK:
+                if alive is not None and (snapshot is not None or trip & (trip - 1) == 0):
+                    current, alive = current.kept(np.flatnonzero(alive)), None
                 snapshot = self._look(stmt, current, trip, snapshot)
         if current is not frame:
             current.merge()
         return returned
+
+    def _may_linger(self, stmt: nodes.For | nodes.While) -> bool:
+        """Lanes that have left a loop may go on beside the others until it pays to part: nothing comes of it, for the
+        loop does arithmetic and nothing else, and nobody watches. What they compute then is thrown away.
+        """
+        if self.watching.statements or self.watching.values:
+            return False
+        known = self._lingering.get(id(stmt))
+        if known is None:
+            tests = [stmt.condition] if isinstance(stmt, nodes.While) else []
+            is_plain = self._are_plain(stmt.body) and all(map(self.expressions.is_plain, tests))
+            known = self._lingering[id(stmt)] = stmt, is_plain
+        return known[1]
+
+    def _are_plain(self, body: tuple[Stmt, ...]) -> bool:
+        """Statements that touch no memory and end for every lane: no loops, which may depend on what is computed."""
+        is_plain = self.expressions.is_plain
+        for stmt in body:
+            match stmt:
+                case nodes.Assign(target, value):
+                    if not (isinstance(root_of(target), nodes.Read) and is_plain(target) and is_plain(value)):
+                        return False
+                case nodes.If(condition, then, otherwise):
+                    if not (is_plain(condition) and self._are_plain(then) and self._are_plain(otherwise)):
+                        return False
+                case nodes.Break() | nodes.Continue():
+                    pass
+                case _:
+                    return False
+        return True
 
     def _look(self, stmt: nodes.While, current: Frame, trip: int, snapshot: Any) -> Any:
         """Now and then: has a trip changed anything? If not, no later one will. Raises Deadlock."""
@@ -374,9 +409,22 @@ def variables(frame: Frame, position: int) -> dict[str, Any]:
     return found
 
 
-def _those(current: Frame, keep: Any, whole: Frame) -> Frame:
-    """The frame of the lanes of a loop that go on."""
-    return current.part(keep) if current is whole else current.narrow(keep)
+def _those(current: Frame, alive: Any, stays: Any, whole: Frame, may_linger: bool) -> tuple[Frame, Any, bool]:
+    """(the frame of the lanes of a loop that go on, which of its lanes these are (None: all), whether there are none).
+
+    `alive` is what it was before; lanes linger as long as they are few.
+    """
+    if alive is not None:
+        stays = stays & alive
+    count, number = current.lanes.count, int(np.count_nonzero(stays))
+    if number in (0, count):
+        return current, alive, number == 0
+    if current is whole:
+        return whole.part(np.flatnonzero(stays)), None, False
+    current.leave(np.flatnonzero(~stays if alive is None else alive & ~stays))
+    if may_linger and number >= _WORTH_PARTING * count:
+        return current, stays, False
+    return current.kept(np.flatnonzero(stays)), None, False
 
 
 def _noted(returned: Any, current: Frame, frame: Frame, gone: Any) -> Any:

@@ -7,7 +7,7 @@ for all. None is ever changed in place.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -27,7 +27,7 @@ class Descriptor:
     extents of the array behind.
     """
 
-    __slots__ = ("address", "element", "memory", "shape", "strides", "tables", "whole")
+    __slots__ = ("_offset", "address", "element", "memory", "shape", "strides", "tables", "whole")
 
     def __init__(
         self,
@@ -41,6 +41,15 @@ class Descriptor:
     ) -> None:
         self.element, self.address, self.shape, self.strides = element, address, shape, strides
         self.memory, self.tables, self.whole = memory, tables, whole
+        self._offset: Any = None
+
+    @property
+    def offset(self) -> Any:
+        """Where it begins in its allocation: a number for all lanes, or one for each."""
+        if self._offset is None:
+            distance = self.address - self.memory.start
+            self._offset = int(distance) if isinstance(distance, np.generic) else distance
+        return self._offset
 
     def mapped(self, function: Callable[..., Any], *others: Descriptor) -> Descriptor:
         """The leaves through a function."""
@@ -74,20 +83,21 @@ def dense(leaf: Any) -> Any:
 
 def take(value: Value, positions: Any) -> Value:
     """The value of some of the lanes."""
-    return mapped(lambda leaf: leaf if isinstance(leaf, np.generic) else dense(leaf)[positions], value)
+    return mapped(lambda leaf: leaf if isinstance(leaf, np.generic) else dense(leaf).take(positions), value)
 
 
-def put(value: Value, positions: Any, part: Value, count: int) -> Value:
-    """The value of `count` lanes, with that of some of them replaced."""
+def put(value: Value, pieces: Sequence[tuple[Any, Value]], count: int) -> Value:
+    """The value of `count` lanes, with those of some of them replaced: pieces are (positions, their value)."""
 
-    def replaced(leaf: Any, new: Any) -> Any:
-        if isinstance(leaf, np.generic) and isinstance(new, np.generic) and _is_same(leaf, new):
+    def replaced(leaf: Any, *news: Any) -> Any:
+        if isinstance(leaf, np.generic) and all(isinstance(new, np.generic) and _is_same(leaf, new) for new in news):
             return leaf
         whole = spread(leaf, count).copy()
-        whole[positions] = dense(new)
+        for (positions, _), new in zip(pieces, news, strict=True):
+            whole[positions] = dense(new)
         return whole
 
-    return mapped(replaced, value, part)
+    return mapped(replaced, value, *[piece for _, piece in pieces])
 
 
 def join(count: int, positions: Any, part: Value, others: Any, rest: Value) -> Value:
