@@ -12,6 +12,7 @@ from kbuild.sim import arithmetic
 from kbuild.sim.arithmetic import dtype_of
 from kbuild.sim.lockstep import tree
 from kbuild.sim.lockstep.affine import Affine
+from kbuild.sim.lockstep.memory import indexed
 from kbuild.sim.lockstep.places import Location
 
 _MANY = 32  # lanes at one element, from which on they are gone through element by element
@@ -30,9 +31,8 @@ def apply(name: str, at: Location, values: list[Any], count: int, is_used: bool,
     assert at.memory is not None
     assert isinstance(at.type, Scalar)
     kind, dtype = at.type, dtype_of(at.type)
-    numbers = at.memory.typed(dtype)
     offset = tree.spread(np.int64(at.offset) if isinstance(at.offset, int) else at.offset, count)
-    places = (offset + at.delta) // dtype.itemsize
+    numbers, places = indexed(at.memory.typed(dtype), offset, at.delta)
     given = [tree.spread(value, count) for value in values]
     if name == "atomic_graph_condition":
         return numbers[places], False  # there is no graph

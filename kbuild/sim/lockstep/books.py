@@ -32,13 +32,21 @@ class Clash(Exception):
 
 
 class _Slot:
-    __slots__ = ("event", "who")
+    """The two numbers of a granule lie side by side: lanes that go all over the memory come to one place each."""
+
+    __slots__ = ("_both", "event", "who")
 
     def __init__(self, granules: int) -> None:
-        self.who, self.event = np.zeros(granules, np.int32), np.zeros(granules, np.int32)
+        pairs = np.zeros((granules, 2), "<i4")
+        self.who, self.event = pairs[:, 0], pairs[:, 1]
+        self._both = pairs.view("<i8")[:, 0]
 
     def put(self, granule: Any, who: Any, event: Any) -> None:
-        self.who[granule], self.event[granule] = who, event
+        """Replaces both, of the same granule by those of the last lane."""
+        if isinstance(granule, slice):
+            self.who[granule], self.event[granule] = who, event
+        else:
+            self._both[granule] = who + (np.int64(event) << 32)
 
 
 class _Readers:
@@ -96,11 +104,6 @@ class Books:
         self._writer: _Slot | None = None
         self._readers: dict[str, _Readers] = {}
         self._winner: Any = None
-
-    def forget(self) -> None:
-        """Everybody sees all that was done until now."""
-        self._writer = None
-        self._readers.clear()
 
     def note(self, kind: str, granule: Any, lanes: Lanes, event: int, written: Any, sees: Sees) -> None:
         """An access of lanes to a granule each; `written` are the values, if they are known. Raises Clash."""

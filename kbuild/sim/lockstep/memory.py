@@ -138,6 +138,7 @@ def shared(bytes: int, blocks: int, granule: int) -> Allocation:
     stride = align_up(max(bytes, 1), 128)  # as far apart as the banks repeat
     made = Allocation(SHARED, np.full(stride * blocks, 0xFF, np.uint8), granule, "shared memory", stride)
     made.assigned = np.zeros(made.size // granule, bool)
+    made.assigned.reshape(blocks, -1)[:, -(-bytes // granule) :] = True  # what is between blocks is no array's
     return made
 
 
@@ -181,7 +182,8 @@ def at(memory: Allocation, offset: Any, type: Scalar, delta: int = 0) -> Any:
     if isinstance(offset, (int, np.integer)):
         found = numbers[(int(offset) + delta) // size]
         return np.bool_(found != 0) if type == BOOL else found
-    found = numbers.take(_index(offset, delta, size))
+    numbers, index = indexed(numbers, offset, delta)
+    found = numbers.take(index)
     return found != 0 if type == BOOL else found
 
 
@@ -199,7 +201,8 @@ def put_at(memory: Allocation, offset: Any, type: Scalar, value: Any, delta: int
     if isinstance(offset, (int, np.integer)):
         numbers[(int(offset) + delta) // size] = value if value.ndim == 0 else value[-1]
     else:
-        numbers[_index(offset, delta, size)] = value
+        numbers, index = indexed(numbers, offset, delta)
+        numbers[index] = value
 
 
 def _slice(start: int, step: int, count: int) -> slice:
@@ -207,9 +210,23 @@ def _slice(start: int, step: int, count: int) -> slice:
     return slice(start, stop if stop >= 0 else None, step)
 
 
-def _index(offset: Any, delta: int, size: int) -> Any:
-    whole = offset + delta if delta else offset
-    return whole >> (size.bit_length() - 1) if size > 1 else whole
+def indexed(numbers: Any, offset: Any, delta: int) -> tuple[Any, Any]:
+    """Numbers and an index for each lane, from byte offsets: a constant part moves the numbers, at no cost."""
+    size = numbers.dtype.itemsize
+    if delta % size == 0:
+        numbers = numbers[delta // size :]
+    else:
+        offset = offset + delta
+    return numbers, offset >> (size.bit_length() - 1) if size > 1 else offset
+
+
+def _side_by_side(memory: Allocation, offset: Any, type: Vector | Matrix, delta: int) -> tuple[list[Any], Any] | None:
+    """For each component its numbers, and the index into all of them; None where lanes' offsets are not one by one."""
+    dtype = dtype_of(type.element)
+    if not isinstance(offset, np.ndarray) or delta % dtype.itemsize or type.element == BOOL:
+        return None
+    numbers, index = indexed(memory.typed(dtype), offset, delta)
+    return [numbers[i:] for i in range(type.size // dtype.itemsize)], index
 
 
 def load(memory: Allocation, offset: Any, type: Type, space: Space, delta: int = 0) -> Value:
@@ -218,6 +235,9 @@ def load(memory: Allocation, offset: Any, type: Type, space: Space, delta: int =
         case Scalar():
             return at(memory, offset, type, delta)
         case Vector() | Matrix():
+            beside = _side_by_side(memory, offset, type, delta)
+            if beside is not None:
+                return [numbers.take(beside[1]) for numbers in beside[0]]
             return [at(memory, offset, type.element, delta + place) for place, _ in leaves(type)]
         case Struct():
             return {f.name: load(memory, offset, f.type, space, delta + f.offset) for f in type.fields}
@@ -248,6 +268,11 @@ def store(memory: Allocation, offset: Any, type: Type, value: Value, delta: int 
         case Scalar():
             put_at(memory, offset, type, value, delta)
         case Vector() | Matrix():
+            beside = _side_by_side(memory, offset, type, delta)
+            if beside is not None:
+                for numbers, part in zip(beside[0], value, strict=True):
+                    numbers[beside[1]] = tree.dense(part)
+                return
             for (place, leaf), part in zip(leaves(type), value, strict=True):
                 put_at(memory, offset, leaf, part, delta + place)
         case Struct():
