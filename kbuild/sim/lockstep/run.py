@@ -6,6 +6,7 @@ import dataclasses
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 
 import numpy as np
 
@@ -56,6 +57,7 @@ def run(
 
     The arrays' descriptors hold addresses in this process. Raises Fault, ValueError for a block in part.
     """
+    _keep_room()
     function = kernel.function
     whole_blocks = in_whole_blocks(kernel)
     if whole_blocks and launch.count % math.prod(launch.block):
@@ -81,6 +83,16 @@ def run(
                 block_memory = memory.shared(bytes_of_block, lanes.count // math.prod(launch.block), granule)
                 space.put_shared(block_memory)
             machine.run(function, arguments, lanes, block_memory)
+
+
+@cache
+def _keep_room() -> None:
+    """Lets the C library keep the memory of arrays that are gone for the next ones: once in a process.
+
+    glibc gives what is larger than a limit back to the system and asks for it again, page by page, which takes longer
+    than the arithmetic. Freeing a large block, which nobody has touched, raises the limit to its size.
+    """
+    np.empty(1 << 24, np.uint8)
 
 
 def _shared(kernel: Kernel) -> tuple[dict[Symbol, int], int, int]:
