@@ -13,21 +13,33 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from support import accuracy_page, host_page, replay_page
+from support import accuracy_page, host_page, replay_page, simulator_page
 from support.results import BENCHMARKS, ROOT
 
 RESULTS = BENCHMARKS / "results"
 PAGE = ROOT / "docs" / "benchmarks.md"
 ACCURACY = ROOT / "docs" / "accuracy.md"
-NAMES = ("start", "launch", "step", "memory", "primitives", "codesize", "build", "aot", "corpus", "replay")
+NAMES = (
+    "start",
+    "launch",
+    "step",
+    "memory",
+    "primitives",
+    "simulator",
+    "codesize",
+    "build",
+    "aot",
+    "corpus",
+    "replay",
+)
 
 HEAD = """\
 # Benchmarks
 
 Written by `python benchmarks/report.py` from `benchmarks/results`; change the numbers by running the programs. Ratios
 travel from machine to machine, times do not. `benchmarks/prepare.py` builds what a GPU machine needs, and
-`benchmarks/on_gpu.sh` measures there; `codesize.py`, `build.py` and `aot.py` run anywhere. How accurate the functions
-are is in [accuracy.md](accuracy.md).
+`benchmarks/on_gpu.sh` measures there; `codesize.py`, `build.py`, `aot.py` and `simulator.py` run anywhere. How accurate
+the functions are is in [accuracy.md](accuracy.md).
 """
 
 
@@ -115,6 +127,12 @@ def primitives(document: dict[str, Any]) -> str:
     peers = [f"{name} {version}" for name, version in values["peers"].items()]
     head = ("", "kbuild", *peers, "kbuild, GB/s", "of the fastest")
     return section("Functions over whole arrays", text, table(head, cells), document)
+
+
+def simulator(document: dict[str, Any]) -> str:
+    """The device `sim` beside other ways to run kernels without a GPU."""
+    values = document["values"]
+    return section("Simulator", simulator_page.text(values), simulator_page.body(values, table), document)
 
 
 def codesize(document: dict[str, Any]) -> str:
@@ -280,6 +298,7 @@ SECTIONS = {
     "step": step,
     "memory": memory,
     "primitives": primitives,
+    "simulator": simulator,
     "codesize": codesize,
     "build": build,
     "aot": aot,
