@@ -78,7 +78,9 @@ def _narrow_part(x: Lanes, y: Lanes, z: Lanes, result: NDArray[Any], room: Seque
     if is_doubtful.any():
         lanes = np.flatnonzero(is_doubtful)
         p, q, r = (_chosen(value, lanes).astype(to.wide) for value in (x, y, z))
-        result[lanes] = _to_odd(*exact_sum(p * q, r), to.integer).astype(to.narrow)
+        nearest, error = exact_sum(p * q, r)
+        if error.any():  # else sums are what they look like, as of factors with few bits
+            result[lanes] = _to_odd(nearest, error, to.integer).astype(to.narrow)
 
 
 @in_parts
