@@ -83,7 +83,9 @@ def captured_operand(ctx: Context, value: Any, node: ast.expr) -> Operand:
         kind = type(value)._kb_type_
         if isinstance(kind, Scalar):
             return Const(float(value) if kind.kind == "float" else int(value), kind, span)
-        parts = tuple(Const(fit(item, kind.element), kind.element, span) for item in _flat(value))  # type: ignore[arg-type]
+        is_truth = kind.element == BOOL
+        numbers = [item if is_truth else fit(item, kind.element) for item in _flat(value)]
+        parts = tuple(Const(item, kind.element, span) for item in numbers)  # type: ignore[arg-type]
         return nodes.Build(parts, kind, span)
     if type(value) is tuple:
         return Pack(tuple(captured_operand(ctx, item, node) for item in value), span)

@@ -132,7 +132,7 @@ class _Program:
     def lower(self, owner: runtime.Function | runtime.Kernel, arguments: Sequence[Operand]) -> Function:
         """One function at its parameter types. Raises Refused, CompileError KB100."""
         file, definition = definition_of(owner.function)
-        scope = Scope(owner.function, definition)
+        scope = Scope(owner.function, definition, owner.dialect)
         ctx = Context(self, owner, file, scope, definition, _EXPRESSIONS, statements.HANDLERS)
         parameters = self._parameters(ctx, arguments)
         body = ctx.body(definition.body)

@@ -65,7 +65,7 @@ def reach(kernel: Kernel) -> Reach:
 
 def _visit(owner: Function, prefix: str, found: Reach) -> None:
     file, definition = definition_of(owner.function)
-    scope = Scope(owner.function, definition)
+    scope = Scope(owner.function, definition, owner.dialect)
     found.functions.append(owner)
     found.paths.append(file.path)
     found.asserts += asserts.rows(owner, file, definition)

@@ -164,7 +164,7 @@ def fill(dest: array, value: Any) -> None:
     kind: Any = class_of(element)
     try:
         if isinstance(element, (abi.Vector, abi.Matrix)) and isinstance(kind, type) and not hasattr(value, "__len__"):
-            value = kind(value)
+            value = kind(*(value,) * element.length) if getattr(element, "kind", "") == "quat" else kind(value)
         pattern = bytes(host.encode([value], element)[0])
     except (TypeError, ValueError) as error:
         raise TypeError("an array of %s cannot be filled with %s: %s" % (element, describe(value), error)) from None

@@ -164,7 +164,7 @@ def to_numpy(data: bytearray, shape: tuple[int, ...], element: abi.Type) -> Any:
     """Packed bytes as a NumPy array; vectors and matrices add axes, structs become records."""
     import numpy  # the caller asked for it by name
 
-    dtype = numpy.dtype(_numpy_dtype(element))
+    dtype = numpy.dtype(numpy_dtype(element))
     return numpy.frombuffer(data, dtype=dtype.base).reshape(shape + dtype.shape)
 
 
@@ -173,7 +173,7 @@ def over_numpy(data: Any, element: abi.Type) -> Any:
     import numpy
 
     made = numpy.asarray(data)
-    return made.view(numpy.dtype(_numpy_dtype(element))) if isinstance(element, abi.Struct) else made
+    return made.view(numpy.dtype(numpy_dtype(element))) if isinstance(element, abi.Struct) else made
 
 
 def scalar_of_buffer(view: memoryview) -> abi.Scalar | None:
@@ -181,11 +181,12 @@ def scalar_of_buffer(view: memoryview) -> abi.Scalar | None:
     return _SCALARS.get((_KINDS.get(view.format.lstrip("@=<")), view.itemsize))  # type: ignore[arg-type]
 
 
-def _numpy_dtype(element: abi.Type) -> Any:
+def numpy_dtype(element: abi.Type) -> Any:
+    """What `numpy.dtype` takes for a type: of records names, formats, offsets and size."""
     if isinstance(element, abi.Struct):
         return {
             "names": [f.name for f in element.fields],
-            "formats": [_numpy_dtype(f.type) for f in element.fields],
+            "formats": [numpy_dtype(f.type) for f in element.fields],
             "offsets": [f.offset for f in element.fields],
             "itemsize": element.size,
         }

@@ -31,6 +31,8 @@ _SUFFIXES = {
     "l": abi.INT64,
     "ul": abi.UINT64,
 }
+_NAMED = tuple(_SUFFIXES)  # the suffixes of types that have names: `vec3d`; the others are made by `kb.types`
+_SUFFIXES["p"] = abi.BOOL
 _SUFFIX_OF = {scalar.spelling: suffix for suffix, scalar in _SUFFIXES.items()}
 # Exact classes that a launch unpacks without looking closer; every vector and matrix class joins them.
 SEQUENCES: set[type] = {tuple, list}
@@ -489,7 +491,7 @@ def _again(spelling: str, items: tuple[object, ...]) -> object:
     return class_of(abi.parse(spelling, {}))(*items)  # type: ignore[operator]
 
 
-_VECTORS = tuple("vec%s%s" % (n, suffix) for n in "234" for suffix in ("", *_SUFFIXES))
+_VECTORS = tuple("vec%s%s" % (n, suffix) for n in "234" for suffix in ("", *_NAMED))
 _MATRICES = tuple("mat%s%s%s" % (n, n, suffix) for n in "234" for suffix in ("", "h", "f", "d"))
 _SCALAR_NAMES = tuple("bool_" if name == "bool" else name for name in abi.SCALARS)
 _RIGID = tuple(
