@@ -187,6 +187,9 @@ def summary(found: dict[str, list[dict[str, Any]]]) -> dict[str, Any]:
         "apart": [
             {"id": row["id"], "reason": row["why"]} for rows in found.values() for row in rows if row["status"] == "apart"
         ],
+        "other_words": [
+            {"id": row["id"], **pair} for rows in found.values() for row in rows for pair in row.get("other_words", [])
+        ],
         "tape": sorted(row["id"] for rows in found.values() for row in rows if row["status"] == "tape"),
     }
 
@@ -201,6 +204,7 @@ def show(values: dict[str, Any], count: int) -> None:
         print(f"{name:32}" + "".join(f"{number:>9}" for number in numbers))
     for row in values["failed"][:count]:
         print(f"{len(row['ids']):5}  {row['reason']}   [{row['ids'][0]}]")
+    print(f"{len({row['id'] for row in values['other_words']})} pass with an error in other words than Warp's")
     print(f"{values['percent']} % of what counts (goal: {GOAL} %), {values['percent_apart']} % set apart")
 
 

@@ -211,11 +211,20 @@ def _call_function(
     names = _parameter_names(function)
     ordered = _arranged(ctx, function, names, given, named, node)
     callee = ctx.program.instance(function, ordered, ctx.span(node))
+    values = [one for operand in ordered for one in _values_of(operand)]
     arguments = tuple(
         ctx.coerce(operand, symbol.type, node, f"argument {symbol.name!r} of {function.name}")
-        for operand, symbol in zip(ordered, callee.parameters, strict=True)
+        for operand, symbol in zip(values, callee.parameters, strict=True)
     )
     return results_of(ctx, nodes.Call(callee, arguments, callee.result, ctx.span(node)))
+
+
+def _values_of(operand: Operand) -> list[Operand]:
+    """What an argument passes on: of a tuple each item, of a function nothing."""
+    if isinstance(operand, Pack):
+        return [one for item in operand.items for one in _values_of(item)]
+    is_function = isinstance(operand, Static) and isinstance(operand.value, (Function, Builtin))
+    return [] if is_function else [operand]
 
 
 def _parameter_names(function: Function) -> list[str]:

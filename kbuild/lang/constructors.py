@@ -158,9 +158,12 @@ def type_form(ctx: Context, callee: Any, given: list[Operand], named: Named, nod
     arguments = [_python(ctx, o, node) for o in given]
     options = {name: _python(ctx, o, node) for name, o in named.items()}
     try:
-        return Static(abi_type(callee(*arguments, **options)), ctx.span(node))
+        made = abi_type(callee(*arguments, **options))
     except TypeError as error:
         ctx.refuse("KB130", f"kb.types.{callee.__name__}: {error}", node)
+    if made.size == 0:
+        ctx.refuse("KB130", "kb.types.vector: length must be a whole number from 1 to 9999, not 0", node)
+    return Static(made, ctx.span(node))
 
 
 def _python(ctx: Context, operand: Operand, node: ast.AST) -> Any:

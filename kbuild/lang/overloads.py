@@ -11,9 +11,9 @@ import ast
 from collections.abc import Mapping, Sequence
 
 from kbuild.ir.types import VOID, Type
-from kbuild.lang.annotations import parameter_type, parameters_of
+from kbuild.lang.annotations import Callee, Several, parameter_type, parameters_of
 from kbuild.lang.context import Context
-from kbuild.lang.operands import Operand, Untyped, default_type, describe, fit
+from kbuild.lang.operands import Operand, Pack, Static, Untyped, default_type, describe, fit
 from kbuild.lang.source import definition_of
 from kbuild.loader import generic
 from kbuild.loader.types import Function
@@ -51,6 +51,16 @@ def _exact(function: Function, given: Sequence[Operand], named: Mapping[str, Ope
     count, binding = 0, dict[object, Type]()
     for name, operand in found.items():
         type = parameter_type(function.function, arguments[name], file)
+        if isinstance(type, Callee):
+            if not isinstance(operand, Static):
+                return None
+            count += 1
+            continue
+        if isinstance(type, Several):
+            if not isinstance(operand, Pack) or len(operand.items) != len(type.of(len(operand.items))):
+                return None
+            count += 1
+            continue
         annotation = generic.annotation_of(function.function, name) if not isinstance(type, Type) else type
         own = default_type(operand.value) if isinstance(operand, Untyped) else getattr(operand, "type", VOID)
         if generic.match(annotation, own, binding):

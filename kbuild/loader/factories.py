@@ -17,9 +17,11 @@ if TYPE_CHECKING:
 
 
 def vector(length: Any, dtype: object) -> Any:
-    """The class of vectors of `length` numbers; with Any in its place, what a generic parameter admits. TypeError."""
+    """The class of vectors of `length` numbers (none: on the host alone); with Any, what a generic parameter admits. TypeError."""
     if generic.is_any(length) or generic.is_open(dtype):
         return generic.OpenType("vec", (length,), dtype)
+    if type(length) is int and length == 0:
+        return class_of(abi.Vector(0, _scalar(dtype)))  # an empty part of a vector, on the host alone
     return class_of(vector_type(length, dtype))
 
 

@@ -172,6 +172,8 @@ def __getattr__(name: str) -> Any:
     """The public names of `wp`, which Warp keeps here too, and its lists of types."""
     from kbuild import warp
 
+    if name == "Reference":
+        return absent("types.Reference", "pointers")
     if name in _LISTS:
         return _list_of(name)
     if name.startswith("_"):
