@@ -34,14 +34,15 @@ else:
 VERSION = "1.19.0"
 GOAL = 90.0
 MOST_APART = 10.0
-FILES = """
+_FILES = """
 test_arithmetic test_array test_atomic test_atomic_cas test_atomic_bitwise test_bool test_codegen test_codegen_continue
 test_codegen_instancing test_compile_consts test_conditional test_constant_precision test_copy test_enum test_fixedarray
 test_func test_func_parameter_targets test_generics test_indexedarray test_launch test_lvalue test_math test_operators
 test_quat test_rand test_ref test_rounding test_spatial test_static test_struct test_tuple test_unpack test_vec
 test_vec_scalar_ops matrix.test_mat
-""".split()
-OF_GRADIENTS = "test_composite_component_adjoint test_grad test_grad_customs test_overwrite test_tape".split()
+"""
+_GRADIENTS = "test_composite_component_adjoint test_grad test_grad_customs test_overwrite test_tape"
+FILES, OF_GRADIENTS = _FILES.split(), _GRADIENTS.split()
 APART = BENCHMARKS / "warp_apart.toml"
 CHILD = BENCHMARKS / "support" / "warp_child.py"
 STATUSES = ("passed", "failed", "tape", "apart", "skipped")
@@ -121,7 +122,10 @@ def start(folder: Path, file: str, results: Path, printed: Path, arguments: argp
     command = [sys.executable, str(CHILD), str(folder), file, str(results), "--provider", arguments.provider]
     command += ["--seconds", str(arguments.seconds), "--only", arguments.only]
     command += ["--trace"] if arguments.trace else []
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])}
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]),
+    }
     results.touch()
     with printed.open("w", encoding="utf-8") as out:
         try:
@@ -185,7 +189,10 @@ def summary(found: dict[str, list[dict[str, Any]]]) -> dict[str, Any]:
             for reason, ids in sorted(grouped.items(), key=lambda pair: (-len(pair[1]), pair[0]))
         ],
         "apart": [
-            {"id": row["id"], "reason": row["why"]} for rows in found.values() for row in rows if row["status"] == "apart"
+            {"id": row["id"], "reason": row["why"]}
+            for rows in found.values()
+            for row in rows
+            if row["status"] == "apart"
         ],
         "other_words": [
             {"id": row["id"], **pair} for rows in found.values() for row in rows for pair in row.get("other_words", [])
@@ -197,7 +204,10 @@ def summary(found: dict[str, list[dict[str, Any]]]) -> dict[str, Any]:
 def show(values: dict[str, Any], count: int) -> None:
     """The table, and the commonest reasons of failures."""
     head = ("file", "ids", *STATUSES, "tape fwd")
-    rows = [(file, row["ids"], *(row[status] for status in STATUSES), row["tape_forward"]) for file, row in values["files"].items()]
+    rows = [
+        (file, row["ids"], *(row[status] for status in STATUSES), row["tape_forward"])
+        for file, row in values["files"].items()
+    ]
     total = values["total"]
     rows.append(("all", total["ids"], *(total[status] for status in STATUSES), total["tape_forward"]))
     for name, *numbers in [head, *rows]:

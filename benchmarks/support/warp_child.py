@@ -19,7 +19,7 @@ import traceback
 import unittest
 from collections.abc import Iterator
 from pathlib import Path
-from types import CodeType, FunctionType, FrameType, ModuleType, TracebackType
+from types import CodeType, FrameType, FunctionType, TracebackType
 from typing import Any, TextIO
 
 import warp_raises
@@ -48,7 +48,9 @@ def main() -> None:
     known = written(arguments.results)
     with arguments.results.open("a", encoding="utf-8", buffering=1) as out:
         module = importlib.import_module(f"{TESTS}.{arguments.file}")
-        tests = [one for one in flat(unittest.defaultTestLoader.loadTestsFromModule(module)) if arguments.only in one.id()]
+        tests = [
+            one for one in flat(unittest.defaultTestLoader.loadTestsFromModule(module)) if arguments.only in one.id()
+        ]
         if not known:
             out.write(json.dumps({"ids": [one.id() for one in tests]}) + "\n")
         signal.signal(signal.SIGALRM, out_of_time)
@@ -86,7 +88,7 @@ class Result(unittest.TestResult):
         self.out, self.arguments = out, arguments
         self.row: dict[str, Any] = {}
 
-    def startTest(self, test: unittest.TestCase) -> None:  # noqa: N802
+    def startTest(self, test: unittest.TestCase) -> None:
         """See unittest."""
         super().startTest(test)
         self.row = {"id": test.id(), "status": "passed"}
@@ -95,7 +97,7 @@ class Result(unittest.TestResult):
         self.asked, self.start = Tape.asked, time.perf_counter()
         signal.setitimer(signal.ITIMER_REAL, self.arguments.seconds)
 
-    def stopTest(self, test: unittest.TestCase) -> None:  # noqa: N802
+    def stopTest(self, test: unittest.TestCase) -> None:
         """See unittest."""
         signal.setitimer(signal.ITIMER_REAL, 0)
         self.row["seconds"] = round(time.perf_counter() - self.start, 2)
@@ -105,27 +107,27 @@ class Result(unittest.TestResult):
         self.out.write(json.dumps(self.row) + "\n")
         super().stopTest(test)
 
-    def addFailure(self, test: unittest.TestCase, err: Any) -> None:  # noqa: N802
+    def addFailure(self, test: unittest.TestCase, err: Any) -> None:
         """See unittest."""
         self.note(test, err)
 
-    def addError(self, test: Any, err: Any) -> None:  # noqa: N802
+    def addError(self, test: Any, err: Any) -> None:
         """See unittest; also for what fails around a class's tests."""
         if not self.row or not isinstance(test, unittest.TestCase):
             traceback.print_exception(*err)
             return
         self.note(test, err)
 
-    def addSubTest(self, test: unittest.TestCase, subtest: unittest.TestCase, err: Any) -> None:  # noqa: N802
+    def addSubTest(self, test: unittest.TestCase, subtest: unittest.TestCase, err: Any) -> None:
         """See unittest."""
         if err is not None:
             self.note(test, err)
 
-    def addSkip(self, test: unittest.TestCase, reason: str) -> None:  # noqa: N802
+    def addSkip(self, test: unittest.TestCase, reason: str) -> None:
         """See unittest."""
         self.row.update(status="skipped", reason=reason)
 
-    def addUnexpectedSuccess(self, test: unittest.TestCase) -> None:  # noqa: N802
+    def addUnexpectedSuccess(self, test: unittest.TestCase) -> None:
         """See unittest."""
         self.row.update(status="failed", reason="it should fail, and does not")
 

@@ -1,4 +1,4 @@
-"""Warp's own tests over kbuild: `kbuild.warp` stands for `warp`, a folder of theirs for `warp.tests`, `sim` for the CPU.
+"""Warp's own tests over kbuild: `kbuild.warp` stands for `warp`, their folder for `warp.tests`, `sim` for the CPU.
 
 What is changed for the tests is changed here, in the process that runs them, and listed:
 

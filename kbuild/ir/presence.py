@@ -1,4 +1,4 @@
-"""Which arrays a launch may have None for: those that the kernel asks for (`if values:`), and those it has no use for."""
+"""Which arrays a launch may have None for: those that a kernel asks for (`if values:`), or has no use for."""
 
 from __future__ import annotations
 

@@ -14,7 +14,6 @@ from kbuild.loader.generic import MISSING, annotation_of, is_open
 from kbuild.loader.layout import AbsentType
 from kbuild.loader.types import Function, abi_type
 
-
 Annotated: TypeAlias = "Type | Open | Callee | Several | Diagnostic"
 
 

@@ -82,13 +82,15 @@ def call(ctx: Context, node: ast.expr) -> Operand:
 
 
 def _spread(ctx: Context, arguments: Sequence[ast.expr], given: list[Operand]) -> list[Operand]:
-    """Positional arguments, with the parts of those that have a star: of a tuple, or of a vector or matrix."""
+    """Positional arguments, with the parts of those that have a star: of a tuple, of a vector, the rows of a matrix."""
     found: list[Operand] = []
     for node, operand in zip(arguments, given, strict=False):
         if not isinstance(node, ast.Starred):
             found.append(operand)
         elif isinstance(operand, Pack):
             found.extend(operand.items)
+        elif isinstance(getattr(operand, "type", VOID), Matrix):
+            found.extend(constructors.rows(ctx, ctx.typed(operand, node), node))
         elif is_composite(getattr(operand, "type", VOID)):
             found.extend(constructors.components(ctx, ctx.typed(operand, node), node))
         else:

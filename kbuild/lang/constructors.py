@@ -125,6 +125,14 @@ def components(ctx: Context, value: Expr, node: ast.AST) -> list[Expr]:
     return [nodes.Component(base, cell, type.element, span) for cell in cells]
 
 
+def rows(ctx: Context, value: Expr, node: ast.AST) -> list[Expr]:
+    """The rows of a matrix, which is evaluated once."""
+    type, span = value.type, ctx.span(node)
+    assert isinstance(type, Matrix)
+    row, base = Vector(type.columns, type.element), read_often(ctx, value)
+    return [nodes.Component(base, (Const(i, INT32, span),), row, span) for i in range(type.rows)]
+
+
 # Types as calls
 
 

@@ -153,7 +153,7 @@ class _Program:
 
     def _parameters(self, ctx: Context, arguments: Sequence[Operand]) -> tuple[Symbol, ...]:
         self._refuse_collecting(ctx)
-        symbols = []
+        symbols: list[Symbol] = []
         binding: generic.Binding = {}
         for position, argument in enumerate(parameters_of(ctx.definition)):
             given = arguments[position] if position < len(arguments) else None

@@ -19,7 +19,6 @@ from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
 
-from kbuild.errors import Diagnostic
 from kbuild.ir.types import Struct, Type, structs_in
 from kbuild.lang import asserts
 from kbuild.lang.annotations import Annotated, Callee, Open, Several, parameter_type, parameters_of

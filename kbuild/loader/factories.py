@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 
 
 def vector(length: Any, dtype: object) -> Any:
-    """The class of vectors of `length` numbers (none: on the host alone); with Any, what a generic parameter admits. TypeError."""
+    """The class of vectors of `length` numbers (none: on the host alone); with Any, what a generic parameter admits.
+
+    Raises TypeError.
+    """
     if generic.is_any(length) or generic.is_open(dtype):
         return generic.OpenType("vec", (length,), dtype)
     if type(length) is int and length == 0:

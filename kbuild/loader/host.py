@@ -95,13 +95,20 @@ def _pack_items(items: Any, element: abi.Type) -> bytes:
                 return struct.pack("<" + code * len(items), *flat)
         except (struct.error, TypeError, OverflowError):
             pass  # the careful way below says which item it was
-    packing = pack.Packing()
+    packing = pack.Packing(_AnyPath())  # whether there is an array is asked where kernels read the record
     for i, item in enumerate(items):
         try:
             packing.add(element, item, "item")
         except pack.Refused as error:
             raise TypeError("item %d%s: %s" % (i, error.path[4:], error.reason)) from None
     return struct.pack("<" + code * len(items), *packing.values)
+
+
+class _AnyPath(frozenset):  # type: ignore[type-arg]
+    """Every array may be None."""
+
+    def __contains__(self, _: object) -> bool:
+        return True
 
 
 def _encode_buffer(data: Any, view: memoryview, dtype: object) -> tuple[Any, tuple[int, ...], object]:

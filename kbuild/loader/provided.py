@@ -1,4 +1,4 @@
-"""A bound launch on a device whose kernels a provider runs (`sim`): the arguments are kept, and given to it each time."""
+"""A bound launch on a device whose kernels a provider runs (`sim`): arguments are kept, and given to it each time."""
 
 from __future__ import annotations
 
@@ -27,7 +27,14 @@ class BoundLaunch(unlaunched.BoundLaunch):
     def __call__(self) -> None:
         """Launches."""
         resolve.launch(
-            self._kernel, self.dim, self._args, (), self.device, self.stream, self._block_dim, max_blocks=self._max_blocks
+            self._kernel,
+            self.dim,
+            self._args,
+            (),
+            self.device,
+            self.stream,
+            self._block_dim,
+            max_blocks=self._max_blocks,
         )
 
     launch = __call__

@@ -302,7 +302,7 @@ class Vec(tuple):  # type: ignore[type-arg]
             return NotImplemented
         from . import host_operators
 
-        return self._of(host_operators.remainders(self._kb_type_.element, self, other))  # type: ignore[arg-type]
+        return self._of(host_operators.remainders(self._kb_type_.element, self, other))
 
     def _same(self, number: object) -> list[object]:
         """A number for each element, as the element type has it."""
@@ -443,7 +443,7 @@ class Mat(tuple):  # type: ignore[type-arg]
         return self._of(map(operator.mod, self, other)) if type(other) is type(self) else NotImplemented
 
     def __rtruediv__(self, number: object) -> Mat:
-        return self._of([number / row for row in self]) if _is_number(number) else NotImplemented  # type: ignore[operator]
+        return self._of([number / row for row in self]) if _is_number(number) else NotImplemented
 
     def __truediv__(self, divisor: object) -> Mat:
         return self._of([row / divisor for row in self]) if _is_number(divisor) else NotImplemented

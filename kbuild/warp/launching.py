@@ -144,7 +144,7 @@ class Launch:
     @property
     def params(self) -> tuple[Any, ...]:
         """The arguments."""
-        return self.bound.args
+        return tuple(self.bound.args)
 
     def set_dim(self, dim: Any) -> None:
         """Changes the number of threads."""
@@ -214,7 +214,9 @@ class _Asked:
         given = {self._names[pair[0]] if isinstance(pair[0], int) else pair[0]: pair[1]} if pair else {}
         for name, value in {**given, **named}.items():
             if name not in self._names:
-                raise LaunchError("%s has no parameter %r%s" % (self.kernel.name, name, did_you_mean(name, self._names)))
+                raise LaunchError(
+                    "%s has no parameter %r%s" % (self.kernel.name, name, did_you_mean(name, self._names))
+                )
             self._values[name] = value
 
     def bind(self) -> bound.BoundLaunch:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kbuild.loader import values
+from kbuild.loader.values import vec2i, vec3
 
 from .declarations import struct
 
@@ -12,8 +12,8 @@ class Sample:
     """`wp.fem.Sample`: where in an element a function is evaluated."""
 
     element_index: int
-    element_coords: values.vec3
+    element_coords: vec3  # type: ignore[valid-type]
     qp_index: int
     qp_weight: float
-    test_dof: values.vec2i
-    trial_dof: values.vec2i
+    test_dof: vec2i  # type: ignore[valid-type]
+    trial_dof: vec2i  # type: ignore[valid-type]
