@@ -1,5 +1,6 @@
-"""The tests of the language that run on a GPU, run on the simulator: every operator, conversion, function and construct,
-against what `tests/gpu/meaning.py` says that it means."""
+"""The tests of the language that run on a GPU, run on the simulator: every operator, conversion, function and
+construct, against what `tests/gpu/meaning.py` says that it means.
+"""
 
 from __future__ import annotations
 
