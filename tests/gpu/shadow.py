@@ -2,8 +2,8 @@
 
     KBUILD_SHADOW=agreement.json pytest tests/gpu
 
-The file then says how many launches agreed bit for bit, how many were near where only that can be asked (a function that
-is approximate, a float sum whose order is open), and which did not agree, or were not tried, and why. Needs NumPy.
+The file then says how many launches agreed bit for bit, how many were near where only that can be asked (a function
+that is approximate, a float sum whose order is open), which did not agree, or were not tried, and why. Needs NumPy.
 """
 
 from __future__ import annotations
