@@ -20,9 +20,11 @@ from functools import cache
 from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
+from unittest import mock
 
 import pytest
 
+from kbuild.loader import ahead
 from kbuild.loader import array as arrays
 from kbuild.loader import kernel as kernels
 from tests.helpers.driver_failures import Run
@@ -145,7 +147,8 @@ def interrupt(run: Run, number: int, error: type[BaseException]) -> None:
 def interrupt_everywhere(library: Path, name: str, warm: bool) -> int:
     """Every place of a scene; returns how many there were."""
     tried = 0
-    with FakeCuda(library, devices="9.0,9.0") as cuda:
+    # Whatever is got ready ahead, in a thread, would be a line more or less here.
+    with mock.patch.object(ahead, "_prepare"), FakeCuda(library, devices="9.0,9.0") as cuda:
         for error, elsewhere in ((KeyboardInterrupt, True), (MemoryError, False)):
             run = Run(cuda, name, warm, elsewhere)
             for number in places(run):
