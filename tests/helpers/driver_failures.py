@@ -179,6 +179,8 @@ def attempt(act: Callable[[], Any]) -> tuple[Any, LoaderError | None]:
         return act(), None
     except LoaderError as error:
         return None, error
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)  # what comes next may take its time
 
 
 def try_all(
@@ -208,7 +210,6 @@ def try_all(
                 tried += len(some) + 1
     finally:
         ahead.start = start
-    signal.setitimer(signal.ITIMER_REAL, 0)
     cuda.library.fake_unload()
     return tried
 
