@@ -11,11 +11,13 @@ loader's table, since nothing here knows what stands above.
 
 from __future__ import annotations
 
+import pkgutil
 from typing import Any
 
 
 def __getattr__(name: str) -> Any:
-    if name.startswith("_"):
+    # `from kbuild.sim import blocks` asks here before it imports a module, perhaps while the façade's are imported.
+    if name.startswith("_") or any(module.name == name for module in pkgutil.iter_modules(__path__)):
         raise AttributeError(name)
     from kbuild.loader import providers
 
