@@ -118,7 +118,8 @@ def _exact_product(found: Lanes, a: Lanes, b: Lanes) -> Any:
     (x, of_x), (y, of_y) = np.frexp(a), np.frexp(b)
     product, rest = exact_product(x, y)
     exponent = of_x.astype(np.int32) + of_y
-    return (np.ldexp(found, -exponent) == product) & (rest == 0)
+    is_same = (np.ldexp(found, -exponent) == product) & (rest == 0)
+    return is_same & ((found == 0) == (product == 0))  # of a number far from the product, a zero may be left
 
 
 def _exact_quotient(found: Lanes, a: Lanes, b: Lanes) -> Any:

@@ -130,7 +130,7 @@ class Profiler(Watcher):
         if self._kernel is None:
             return Profile("", 0, 0, 0, lines)  # an empty launch
         functions = [*callees(self._kernel.function), self._kernel.function]
-        own = (f for f in reversed(functions) if f.span is not None and not f.module.startswith("kbuild."))
-        spans = dict.fromkeys(f.span for f in own)  # of instances, one
+        own = (f.span for f in reversed(functions) if not f.module.startswith("kbuild."))
+        spans = dict.fromkeys(span for span in own if span is not None)  # of instances, one
         notes = tuple(self._notes)
         return Profile(self._kernel.name, self._blocks, self._warps, self._threads, lines, tuple(spans), notes)

@@ -14,7 +14,8 @@ from kbuild.sim.profile.counts import Counts, Line, total
 @dataclass(frozen=True)
 class Profile:
     """What one launch of a kernel cost: `lines` that were executed, by file and number. `functions` are where the
-    kernel and those that it calls stand, itself first, without kbuild's own. `notes` say what is counted otherwise than it runs.
+    kernel and those that it calls stand, itself first, without kbuild's own. `notes` say what is counted otherwise than
+    it runs.
 
     Its text is the source with the counts beside it.
     """
