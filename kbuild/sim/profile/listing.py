@@ -109,7 +109,7 @@ def _tables(profile: Profile) -> Iterator[str]:
         ]
         for i, g in enumerate(groups)
     ]
-    digits = max((len(str(number)) for _, _, number, _ in rows), default=1)
+    digits = max(len("line"), *(len(str(number)) for _, _, number, _ in rows)) if rows else 0
     before = ""
     for (path, _, number, source), row in zip(rows, cells, strict=True):
         if path != before:
