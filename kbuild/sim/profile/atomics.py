@@ -1,7 +1,7 @@
 """What becomes of atomics in machine code: which instruction, and how many lanes of a warp execute it.
 
 Where the address is the same in a whole warp, NVIDIA's compiler has the warp add its values up first, and one lane goes
-to memory. Found in the machine code that NVRTC 13.0 makes for sm_90 of 57 small kernels:
+to memory. Found in the machine code that NVRTC 13.0 makes for sm_90 of 59 small kernels:
 
     32 bits, result unused: add, sub, min, max, and, or, xor    one lane
     add or sub of a value that is the same in all lanes         one lane, with or without a result, 32 or 64 bits
