@@ -12,6 +12,7 @@ from kbuild.loader import abi, blocks, foreign, pack
 from kbuild.loader.errors import LaunchError
 from kbuild.loader.values import class_of
 from kbuild.sim.blocks import Launch
+from kbuild.sim.lockstep.floats import NotANumbers
 from kbuild.sim.lockstep.output import Output
 from kbuild.sim.lockstep.run import Checks, Options, run
 from kbuild.sim.lockstep.watching import Watcher
@@ -53,7 +54,9 @@ def execute(
     shape = _shape(target, dim, block_dim)
     if shape is not None:
         data = struct.pack(target.format, *packing.values)
-        options = Options(Checks(asked.races, asked.unassigned, asked.divisions), asked.seed, watchers)
+        checks = Checks(asked.races, asked.unassigned, asked.divisions)
+        watching = [*watchers, NotANumbers()] if asked.nan else watchers
+        options = Options(checks, asked.seed, watching)
         try:
             run(target.kernel, shape, data, target.offsets, options, output)
         except Fault as fault:

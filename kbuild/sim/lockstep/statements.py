@@ -280,6 +280,8 @@ class Statements:
         trip = 0
         snapshot: Any = None
         while True:
+            if self.watching.statements:
+                self.watching.tests(stmt, current)
             goes_on = test(current, trip)
             if isinstance(goes_on, np.generic):
                 if not goes_on:
