@@ -14,7 +14,7 @@ import ctypes
 import os
 import struct
 
-from . import checks, context, driver, kernel, ordering, recent, resolve, types, uses
+from . import checks, context, driver, kernel, ordering, providers, recent, resolve, types, uses
 from .errors import LaunchError, did_you_mean
 from .uses import captures
 
@@ -53,6 +53,11 @@ def bind(
         from . import unlaunched
 
         return unlaunched.BoundLaunch(kernel, dim, args, stream, device)
+    kind = providers.kind_of(device, args)
+    if kind in context.HOSTS:
+        from . import unlaunched
+
+        return unlaunched.HostLaunch(kernel, dim, args, stream, kind, block_dim, max_blocks)
     target = resolve.compiled(kernel, args)
     return BoundLaunch(target, dim, args, stream, device, block_dim, max_blocks)
 

@@ -1,8 +1,8 @@
-"""A bound launch of a program that is only recorded: it takes what the real one takes, and launches nothing."""
+"""Bound launches without a GPU: of a program that is only recorded, and on devices of the host."""
 
 from __future__ import annotations
 
-from . import bound, context, generic, types
+from . import bound, context, generic, providers, types
 from .errors import LaunchError, did_you_mean
 
 TYPE_CHECKING = False
@@ -48,6 +48,27 @@ class BoundLaunch(bound.BoundLaunch):
     def set_stream(self, stream: Any) -> None:
         """Changes the stream."""
         self.stream = stream
+
+
+class HostLaunch(BoundLaunch):
+    """A bound launch on a device of the host, whose provider makes each launch anew."""
+
+    __slots__ = ("_blocks", "_threads")
+
+    def __init__(
+        self, kernel: types.Kernel, dim: Any, args: Any, stream: Any, kind: str, block_dim: Any, max_blocks: int
+    ) -> None:
+        super().__init__(kernel, dim, args, stream, context.HOSTS[kind])
+        self._threads, self._blocks = block_dim, max_blocks
+
+    def __call__(self) -> None:
+        """Launches it."""
+        place = self.device
+        providers.launch_on(
+            place.kind, self._kernel, self.dim, self._args, self.stream, place, self._threads, self._blocks
+        )
+
+    launch = __call__
 
 
 class _Named:

@@ -266,7 +266,7 @@ def _may_pool(device: context.Device) -> bool:
 def _pinned(device: Any, size: int) -> Memory:
     """Pinned memory for a host device; ordinary where there is no GPU to copy to, so that programs run."""
     places = context.get_devices()
-    if not places:
+    if not places or not places[0].is_cuda:
         return HostMemory(device, size)
     with places[0].current():
         return PinnedMemory(places[0], size)
