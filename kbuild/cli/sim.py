@@ -95,7 +95,7 @@ def run(arguments: argparse.Namespace, console: Console) -> ExitCode | int:
         except (LookupError, ValueError) as error:
             raise UsageError(str(error.args[0])) from None
         except OSError as error:
-            raise UsageError(f"{arguments.trace} cannot be written: {error.strerror}") from None
+            raise UsageError(f"{error.filename} cannot be opened: {error.strerror}") from None
     _report(arguments, outcome, words, console)
     return outcome.status
 

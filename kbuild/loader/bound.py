@@ -54,7 +54,7 @@ def bind(
 
         return unlaunched.BoundLaunch(kernel, dim, args, stream, device)
     kind = providers.kind_of(device, args)
-    if kind in context.HOSTS:
+    if kind in providers.registry and isinstance(kernel, types.Kernel):
         from . import unlaunched
 
         return unlaunched.HostLaunch(kernel, dim, args, stream, kind, block_dim, max_blocks)

@@ -58,7 +58,7 @@ class HostLaunch(BoundLaunch):
     def __init__(
         self, kernel: types.Kernel, dim: Any, args: Any, stream: Any, kind: str, block_dim: Any, max_blocks: int
     ) -> None:
-        super().__init__(kernel, dim, args, stream, context.HOSTS[kind])
+        super().__init__(kernel, dim, args, stream, context.get_device(kind))
         self._threads, self._blocks = block_dim, max_blocks
 
     def __call__(self) -> None:

@@ -41,12 +41,9 @@ def list_devices() -> list[DeviceLimits]:
 
 def device(name: str) -> DeviceLimits:
     """The limits of `sm_87`, or of a platform such as `jetson-orin-jp6`. Raises LookupError."""
+    known = {one.name: one for one in targets.ARCHITECTURES.values()}  # some, that nothing is built for, parse not
     try:
-        return _limits(targets.parse(name).architecture)
-    except UsageError:
-        pass
-    try:  # known, though nothing is built for it
-        return _limits(targets.limits(name))
+        return _limits(known[name] if name in known else targets.parse(name).architecture)
     except UsageError as error:
         raise LookupError(f"{error.message}: {error.help}; kb.sim.list_devices() has their limits") from None
 

@@ -5,15 +5,18 @@ The program runs in this process, as `__main__` with its own `sys.argv`, as debu
 
 from __future__ import annotations
 
+import builtins
 import fnmatch
+import io
 import os
 import runpy
 import sys
 import traceback
+import zipfile
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from types import TracebackType
+from types import ModuleType, TracebackType
 from typing import Any
 
 from kbuild.loader import context, providers
@@ -133,9 +136,9 @@ def _run(program: Program, outcome: Outcome) -> None:
     try:
         if program.is_module:
             runpy.run_module(name, run_name="__main__", alter_sys=True)
+        elif os.path.isfile(name) and not zipfile.is_zipfile(name):
+            _run_script(name)
         else:
-            if os.path.isfile(name) and not getattr(sys.flags, "safe_path", False):
-                sys.path[0] = os.path.dirname(os.path.realpath(name))
             runpy.run_path(name, run_name="__main__")
     except SystemExit as end:
         outcome.status = _status(end.code)
@@ -146,6 +149,19 @@ def _run(program: Program, outcome: Outcome) -> None:
         sys.stdout.flush()
         shown = error.with_traceback(_of_program(error.__traceback__))
         sys.excepthook(type(shown), shown, shown.__traceback__)
+
+
+def _run_script(name: str) -> None:
+    """Runs a file as `__main__`, as `python FILE` does; the module stays, for what runs at the end."""
+    path = os.path.abspath(name)
+    if not getattr(sys.flags, "safe_path", False):
+        sys.path[0] = os.path.dirname(os.path.realpath(path))
+    module = ModuleType("__main__")
+    module.__dict__.update(__file__=path, __builtins__=builtins)
+    with io.open_code(path) as file:
+        code = compile(file.read(), path, "exec")
+    sys.modules["__main__"] = module
+    exec(code, module.__dict__)
 
 
 def _status(code: Any) -> int:
