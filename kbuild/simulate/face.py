@@ -81,7 +81,7 @@ def run(
     trace_lines: Iterable[int] | None = None,
     trace_events: Iterable[str] | None = None,
     watch: str | Mapping[str, Iterable[Any] | None] | None = None,
-    threads: Any = None,
+    watch_threads: Iterable[Any] | None = None,
     stop: Stop | Sequence[Stop] = (),
     on_stop: Callable[[State], Any] | None = None,
     like: str | None = None,
@@ -91,7 +91,8 @@ def run(
 
     `trace` is a path, an open text file, or True for `result.trace`: lines of JSON, or a trace for Perfetto in a file
     `*.json`. `trace_threads`, `trace_lines` and `trace_events` say what of it. `watch` follows variables of threads,
-    `{"x": [0, 31]}` or `watch="x", threads=[0, 31]`. At each `stop` the run waits until `on_stop(state)` returns, or
+    `{"x": [0, 31]}` or `watch="x", watch_threads=[0, 31]`. At each `stop` the
+    run waits until `on_stop(state)` returns, or
     without one ends there. `like` names a device that the launch must fit on. See docs/simulator-looking.md.
 
     Any of `kb.sim.Settings` may be changed for this run by name: `races=False`. Raises LaunchError for what cannot be
@@ -106,7 +107,7 @@ def run(
             tracer, result.trace = stack.enter_context(tracing.opened(trace, trace_threads, trace_lines, trace_events))
             told.append(tracer)
         if watch is not None:
-            follower = Watch({watch: threads} if isinstance(watch, str) else watch)
+            follower = Watch({watch: watch_threads} if isinstance(watch, str) else watch)
             result.watched = follower.changes
             told.append(follower)
         stops = [stop] if isinstance(stop, Stop) else stop

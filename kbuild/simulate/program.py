@@ -109,7 +109,7 @@ def run(program: Program) -> Outcome:
         _observe(_Counts(outcome, program.like), stack)
         if program.trace is not None:
             asked = program.trace_threads, program.trace_lines, program.trace_events
-            tracer, _ = stack.enter_context(tracing.opened(program.trace, *asked))
+            tracer, _ = stack.enter_context(tracing.opened(program.trace, *asked, is_strict=False))
             _observe(_Traces(tracer, program, outcome), stack)
         _stand_for_gpus()
         _run(program, outcome)

@@ -16,7 +16,11 @@ CHROME = ".json"  # the suffix of traces for Perfetto and Chrome; all else is li
 
 @contextmanager
 def opened(
-    given: Any, threads: Iterable[Any] | None, lines: Iterable[int] | None, kinds: Iterable[str] | None
+    given: Any,
+    threads: Iterable[Any] | None = None,
+    lines: Iterable[int] | None = None,
+    kinds: Iterable[str] | None = None,
+    is_strict: bool = True,
 ) -> Iterator[tuple[Tracer, list[Event]]]:
     """A tracer that writes to a path or an open text file, or keeps its events (True), and the events kept.
 
@@ -34,7 +38,7 @@ def opened(
             sink = _sink(given, str(getattr(given, "name", "")), stack)
         else:
             raise TypeError(f"trace wants a path, an open text file, or True to keep the events, not {given!r:.80}")
-        yield Tracer(sink, threads, lines, kinds), kept
+        yield Tracer(sink, threads, lines, kinds, is_strict), kept
 
 
 def _sink(stream: Any, name: str, stack: ExitStack) -> Sink:

@@ -170,7 +170,7 @@ def test_a_fault_as_json(folder: Path) -> None:
 
 
 def test_traces_of_chosen_launches(folder: Path) -> None:
-    words = ["--kernel", "f*", "--max-launches", "2", "--trace-threads", "0-1,3", "--trace-events", "store"]
+    words = ["--kernel", "f*", "--max-launches", "2", "--trace-threads", "0-1,3,9,1x2", "--trace-events", "store"]
     done = sim(folder, "--trace", "t.jsonl", *words, "app.py", "0")
     assert done.returncode == 0, done.stderr
     events = list(kb.sim.filter_trace(folder / "t.jsonl"))

@@ -55,7 +55,7 @@ def prints(n: int):
 
 @kb.kernel
 def plane(out: kb.array2d(dtype=kb.vec2)):
-    i, j = kb.tid()
+    i, j = kb.tid()  # two at once
     v = kb.vec2(float(i), float(j))
     v[1] = v[1] * 2.0  # component
     out[i, j] = v  # plane store
@@ -76,3 +76,18 @@ def blocks(x: kb.array(dtype=float), y: kb.array(dtype=float)):
 def beyond(x: kb.array(dtype=float), n: int):
     i = kb.tid()
     x[i + n] = 1.0  # beyond
+
+
+@kb.kernel
+def calls(x: kb.array(dtype=float)):
+    i = kb.tid()
+    x[i] = twice(x[i]) + twice(1.0)  # calls
+    x[i] += 1.0  # behind them
+
+
+@kb.kernel
+def leaves(x: kb.array(dtype=float)):
+    i = kb.tid()
+    if i % 2 == 1:
+        return  # early
+    x[i] = 1.0  # late

@@ -75,12 +75,18 @@ def test_blocks_are_processes_and_barriers_instants(tmp_path: Path) -> None:
     assert instants == [("barrier", 1 + b, 32 * b + w + 1) for b in range(3) for w in range(2)]
 
 
+def test_a_run_that_was_abandoned(tmp_path: Path) -> None:
+    x, y = np.arange(4, dtype=np.float32), np.zeros(4, np.float32)
+    events = traced(tmp_path / "t.json", kernels.parts, 4, [x, y], stop=kb.sim.Stop(line=kernels.line("odd")))
+    assert events[-1]["ph"] == "E"
+
+
 def test_several_launches_and_a_fault_in_one_file(tmp_path: Path) -> None:
     """The file is whole though the last launch has failed."""
     from kbuild.simulate import tracing
 
     path = tmp_path / "t.json"
-    with tracing.opened(path, None, None, None) as (tracer, _):
+    with tracing.opened(path) as (tracer, _):
         kb.sim.run(kernels.prints, 3, [1], watchers=[tracer])
         with pytest.raises(kb.sim.OutOfBounds):
             kb.sim.run(kernels.beyond, 4, [np.zeros(4, np.float32), 3], watchers=[tracer])

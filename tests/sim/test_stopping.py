@@ -66,6 +66,17 @@ class TestStops:
         assert state.lanes[:, 0].tolist() == [2, 5]
         assert [state.thread(n).variables["s"] for n in range(6)] == [0.0, 0.0, 4.0, 2.0, 8.0, 4.0]
 
+    def test_lanes_that_have_returned_and_lanes_that_are_not_at_hand(self) -> None:
+        stop = kb.sim.Stop(line=kernels.line("late"), thread=70_000)
+        state = kb.sim.run(kernels.leaves, 140_000, [np.zeros(140_000, np.float32)], stop=stop).stopped
+        assert [state.thread(n).has_ended for n in (70_001, 70_000, 3, 139_999)] == [True, False, True, False]
+        assert state.thread(70_001).variables["i"] == 70_001
+        assert state.thread(70_001).where == f"{kernels.SOURCE}:{kernels.line('early') - 1}"
+        with pytest.raises(LookupError, match=r"thread \(3,\) has ended: it runs with others than thread \(70000,\)"):
+            state.variables(3)
+        with pytest.raises(LookupError, match=r"thread \(139999,\) has not begun"):
+            state.variables(139_999)
+
     def test_a_condition_stops_when_it_begins_to_hold(self) -> None:
         seen = []
         stop = kb.sim.Stop(thread=8, when=lambda v: v["s"] > 4)
@@ -75,8 +86,8 @@ class TestStops:
 
     def test_a_line_that_became_several_statements_stops_once(self) -> None:
         seen = []
-        line = kernels.line("store")
-        kb.sim.run(kernels.parts, 4, arrays(4), stop=kb.sim.Stop(line=line), on_stop=seen.append)
+        stop = kb.sim.Stop(line=kernels.line("two at once"))
+        kb.sim.run(kernels.plane, (2, 3), [np.zeros((2, 3, 2), np.float32)], stop=stop, on_stop=seen.append)
         assert len(seen) == 1
         with pytest.raises(RuntimeError, match="the run has gone on: take what you need"):
             seen[0].variables(0)
@@ -139,6 +150,10 @@ class TestStops:
         looks = Looks()
         kb.sim.run(kernels.parts, 24, arrays(24), watchers=[looks])
         assert looks.asked > 24 * 8
+
+    def test_what_the_compiler_has_made_is_no_variable(self) -> None:
+        stop = kb.sim.Stop(line=kernels.line("behind them"))
+        assert set(kb.sim.run(kernels.calls, 4, arrays(4)[:1], stop=stop).stopped.variables(2)) == {"i", "x"}
 
 
 class TestSession:

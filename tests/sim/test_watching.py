@@ -31,7 +31,7 @@ def test_a_variable_of_two_threads() -> None:
 
 
 def test_counters_of_loops_have_their_trips() -> None:
-    found = watched(kernels.parts, 6, arrays(6), watch="j", threads=range(6))
+    found = watched(kernels.parts, 6, arrays(6), watch="j", watch_threads=range(6))
     assert [(thread, new) for _, _, thread, _, new in found] == [
         ((1,), 0), ((2,), 0), ((4,), 0), ((5,), 0), ((2,), 1), ((5,), 1)
     ]  # fmt: skip

@@ -86,12 +86,14 @@ def run(
 @contextmanager
 def _told(watching: Watching) -> Iterator[None]:
     """Tells how a launch has ended."""
+    found: Fault | None = None
     try:
         yield
     except Fault as fault:
-        watching.ends(fault)
+        found = fault
         raise
-    watching.ends(None)
+    finally:
+        watching.ends(found)
 
 
 def _shared(kernel: Kernel) -> tuple[dict[Symbol, int], int, int]:

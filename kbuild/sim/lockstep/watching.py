@@ -28,7 +28,7 @@ class Watcher:
         """A launch begins."""
 
     def ends(self, fault: Fault | None) -> None:
-        """It has ended, well or by a fault."""
+        """It has ended: well, by a fault, or because nobody wants more of it."""
 
     def accessed(self, kind: str, location: Location, lanes: Lanes, expr: Expr, value: Any) -> None:
         """Lanes read, write (a value), or change (`atomic`, with a list of operands) what lies at a location, whose

@@ -29,9 +29,18 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
 
 
-def numbers(threads: Iterable[Any] | None, dim: tuple[int, ...]) -> Any:
-    """The numbers of several, in order; None is all. Raises LookupError."""
-    return None if threads is None else np.unique(np.array([number(one, dim) for one in threads], np.int64))
+def numbers(threads: Iterable[Any] | None, dim: tuple[int, ...], is_strict: bool = True) -> Any:
+    """The numbers of several, in order; None is all. Raises LookupError, or leaves out what is no thread."""
+    if threads is None:
+        return None
+    found = []
+    for one in threads:
+        try:
+            found.append(number(one, dim))
+        except LookupError:
+            if is_strict:
+                raise
+    return np.unique(np.array(found, np.int64))
 
 
 def chosen(lanes: Lanes, wanted: Any) -> Any:

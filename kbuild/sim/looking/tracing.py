@@ -68,15 +68,16 @@ class Tracer(Watcher):
         chosen: Iterable[Any] | None = None,
         lines: Iterable[int] | None = None,
         kinds: Iterable[str] | None = None,
+        is_strict: bool = True,
     ) -> None:
-        """Raises ValueError for a kind that is none."""
+        """Not strict, it takes launches that have not all of the threads. Raises ValueError for a kind that is none."""
         wanted = frozenset(KINDS if kinds is None else kinds)
         for kind in sorted(wanted - set(KINDS)):
             raise ValueError(f"a trace has no events {kind!r}; it has {', '.join(KINDS)}")
         self.sink, self.kinds = sink, wanted & sink.kinds
         self.wants_statements = True  # they are the clock
         self.wants_accesses = not self.kinds.isdisjoint(_ACCESSES.values())
-        self._chosen = None if chosen is None else list(chosen)
+        self._chosen, self._is_strict = None if chosen is None else list(chosen), is_strict
         self._lines = None if lines is None else frozenset(lines)
         self._numbers: Any = None
         self._launch: Launch | None = None
@@ -87,7 +88,7 @@ class Tracer(Watcher):
 
     def starts(self, kernel: Kernel, launch: Launch) -> None:
         """Raises LookupError for a thread that the launch does not have."""
-        self._numbers = threads.numbers(self._chosen, launch.dim)
+        self._numbers = threads.numbers(self._chosen, launch.dim, self._is_strict)
         self._launch, self._launches = launch, self._launches + 1
         sizes = {"dim": list(launch.dim), "grid": list(launch.grid), "block": list(launch.block)}
         self.sink.write({"event": "launch", "t": self._clock, "launch": self._launches, "kernel": kernel.name, **sizes})
