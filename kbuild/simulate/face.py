@@ -91,9 +91,8 @@ def run(
 
     `trace` is a path, an open text file, or True for `result.trace`: lines of JSON, or a trace for Perfetto in a file
     `*.json`. `trace_threads`, `trace_lines` and `trace_events` say what of it. `watch` follows variables of threads,
-    `{"x": [0, 31]}` or `watch="x", watch_threads=[0, 31]`. At each `stop` the
-    run waits until `on_stop(state)` returns, or
-    without one ends there. `like` names a device that the launch must fit on. See docs/simulator-looking.md.
+    `{"x": [0, 31]}` or `watch="x", watch_threads=[0, 31]`. At each `stop` the run waits until `on_stop(state)` returns,
+    or without one ends there. `like` names a device that the launch must fit on. See docs/simulator-looking.md.
 
     Any of `kb.sim.Settings` may be changed for this run by name: `races=False`. Raises LaunchError for what cannot be
     launched, `kb.sim.Fault` for what a kernel must not do.

@@ -47,7 +47,8 @@ def chosen(lanes: Lanes, wanted: Any) -> Any:
     """Positions of the lanes that are among the wanted numbers; None where that is all of them."""
     if wanted is None:
         return None
-    positions = np.flatnonzero(np.isin(lanes.dense, wanted, assume_unique=True))
+    found = np.minimum(np.searchsorted(lanes.dense, wanted), lanes.count - 1)
+    positions = found[lanes.dense[found] == wanted]
     return None if len(positions) == lanes.count else positions
 
 

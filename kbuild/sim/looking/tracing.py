@@ -115,20 +115,23 @@ class Tracer(Watcher):
         name = _ACCESSES[kind]
         if name not in self.kinds or not self._is_wanted(expr):
             return
-        allocation = location.memory
+        allocation, chosen = location.memory, threads.chosen(lanes, self._numbers)
         assert allocation is not None
+        if chosen is not None and len(chosen) == 0:
+            return
         at = location.offset
         offsets = tree.spread(np.int64(at) if isinstance(at, int) else at, lanes.count) + location.delta
         if kind == "read":
             value = memory.load(allocation, at, location.type, self._no_space, location.delta)
-        leaves = [_listed(tree.spread(leaf, lanes.count)) for leaf in flat(value)]
+        leaves = [tree.spread(leaf, lanes.count) for leaf in flat(value)]
         seen: Event = {"array": _array(expr) or allocation.name, "space": allocation.space, "size": location.type.size}
         if kind == "atomic":
             assert isinstance(expr, nodes.Intrinsic)
             seen["operation"] = expr.name
         for warp, members in self._warps(lanes):
             places = offsets[members] % allocation.stride if allocation.stride else offsets[members]
-            values = [_of(leaves, int(lane)) for lane in members]
+            columns = [_listed(leaf[members]) for leaf in leaves]
+            values = columns[0] if len(columns) == 1 else [list(row) for row in zip(*columns, strict=True)]
             event = {"event": name, "t": self._clock, **self._place(expr), **warp, **seen}
             self.sink.write({**event, "offsets": places.tolist(), "values": values})
 
@@ -202,7 +205,3 @@ def _listed(leaf: Any) -> list[Any]:
     else:
         found = [float(str(one)) for one in leaf]
     return [str(one) if isinstance(one, float) and not math.isfinite(one) else one for one in found]
-
-
-def _of(leaves: list[list[Any]], lane: int) -> Any:
-    return leaves[0][lane] if len(leaves) == 1 else [leaf[lane] for leaf in leaves]
