@@ -10,7 +10,7 @@ import os
 from _thread import RLock
 from ctypes import byref, c_int, c_size_t, c_uint64, create_string_buffer
 
-from . import driver, recent, select
+from . import driver, providers, recent, select
 from .errors import DriverError
 
 TYPE_CHECKING = False
@@ -184,6 +184,8 @@ def _fact(device: Any, name: str) -> Any:
 
 def _is_named(device: Any, name: str) -> bool:
     """`device == "cuda:0"`; `"cuda"` is the GPU that is meant where none is named."""
+    if providers.simulates and device.kind == "sim" and name.partition(":")[0] == "cuda":
+        return True
     if name == "cuda":
         return bool(device.is_cuda) and _meant_gpu() is device
     return bool(device.alias == name)
@@ -249,8 +251,12 @@ def devices() -> list[Device]:
     return _devices
 
 
-def get_devices() -> list[Device]:
-    """The GPUs that kernels can run on; empty where there is no driver or no GPU."""
+def get_devices() -> list[Any]:
+    """The GPUs that kernels can run on; empty where there is no driver or no GPU. In `python -m kbuild sim` it is the
+    simulator.
+    """
+    if providers.simulates:
+        return [HOSTS["sim"]]
     try:
         return list(devices())
     except DriverError as error:
@@ -274,6 +280,8 @@ def get_device(spec: object = None) -> Any:
         return spec
     if isinstance(spec, str) and spec in HOSTS:
         return HOSTS[spec]
+    if providers.simulates and (spec == "cuda" or _ordinal(spec) >= 0):
+        return HOSTS["sim"]
     if spec == "cuda":
         return _meant_gpu()
     ordinal = _ordinal(spec)

@@ -17,7 +17,7 @@ from kbuild.sim.lockstep.output import Output
 from kbuild.sim.lockstep.run import Checks, Options, run
 from kbuild.sim.lockstep.watching import Watcher
 from kbuild.sim.values import Fault
-from kbuild.simulate import settings
+from kbuild.simulate import limits, observers, settings
 from kbuild.simulate.compiled import Compiled, compiled
 from kbuild.simulate.settings import Settings
 
@@ -44,19 +44,23 @@ def execute(
     asked: Settings,
     output: Output,
     watchers: Sequence[Watcher] = (),
+    like: str | None = None,
 ) -> Compiled:
-    """Runs a launch. Raises LaunchError for what cannot be launched, Fault for what a kernel must not do."""
+    """Runs a launch. `like` is a device that it must fit on. Raises LaunchError for what cannot be launched, Fault for
+    what a kernel must not do.
+    """
     target = compiled(kernel, args)
     packing = pack.arguments(target.name, target.parameters, _on_host(target, args), target.optional)
     for path, place in packing.places:
         if place.kind == "cuda":
             raise LaunchError(f"{target.name}: parameter {path}: the array is on {place}, but the launch is on sim")
-    shape = _shape(target, dim, block_dim)
+    shape = extents(target, dim, block_dim)
     if shape is not None:
+        if like is not None:
+            limits.check(target, shape, like)
         data = struct.pack(target.format, *packing.values)
-        checks = Checks(asked.races, asked.unassigned, asked.divisions)
-        watching = [*watchers, NotANumbers()] if asked.nan else watchers
-        options = Options(checks, asked.seed, watching)
+        told = [*watchers, *observers.watchers(target, shape), *([NotANumbers()] if asked.nan else ())]
+        options = Options(Checks(asked.races, asked.unassigned, asked.divisions), asked.seed, told)
         try:
             run(target.kernel, shape, data, target.offsets, options, output)
         except Fault as fault:
@@ -81,7 +85,7 @@ def _lent(value: Any, type: abi.Type) -> Any:
         return value  # its parameter will be named
 
 
-def _shape(target: Compiled, dim: Any, block_dim: int | None) -> Launch | None:
+def extents(target: Compiled, dim: Any, block_dim: int | None) -> Launch | None:
     """The launch as the simulator takes it; None for an empty one. Raises LaunchError."""
     size = target.block_dim if block_dim is None else block_dim
     whole = in_whole_blocks(target.kernel)

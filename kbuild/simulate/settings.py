@@ -60,6 +60,18 @@ def parse(text: str) -> dict[str, Any]:
     return found
 
 
+def spelled(given: Settings) -> str:
+    """Settings as the variable has them, those that are as ever left out."""
+    parts = []
+    for field in dataclasses.fields(given):
+        value = getattr(given, field.name)
+        if value != field.default:
+            parts.append(
+                f"{field.name}={value}" if field.name == "seed" else f"{field.name}={'on' if value else 'off'}"
+            )
+    return ",".join(parts)
+
+
 _current: Settings | None = None
 
 

@@ -287,7 +287,7 @@ def _usual(device: context.Device, size: int, is_zero: bool) -> Memory:
 def _pinned(device: Any, size: int) -> Memory:
     """Pinned memory for a host device; ordinary where there is no GPU to copy to, so that programs run."""
     places = context.get_devices()
-    if not places:
+    if not places or not places[0].is_cuda:
         return HostMemory(device, size)
     with places[0].current():
         return PinnedMemory(places[0], size)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -20,6 +21,7 @@ from kbuild.sim.lockstep.output import Output
 from kbuild.sim.lockstep.races import Assigned, Races
 from kbuild.sim.lockstep.statements import Statements
 from kbuild.sim.lockstep.watching import Watcher, Watching
+from kbuild.sim.values import Fault
 
 
 @dataclass(frozen=True)
@@ -70,15 +72,28 @@ def run(
     order = None if options.seed is None else np.random.default_rng(options.seed)
     shared, bytes_of_block, granule = _shared(kernel)
     watching = Watching(watchers, options.checks.divisions)
-    watching.launched(kernel)
     machine = Statements(space, watching, output, shared, order)
-    with np.errstate(all="ignore"):
+    watching.starts(kernel, launch)
+    with np.errstate(all="ignore"), _told(watching):
         for lanes in chunks(launch, whole_blocks, options.chunk):
             block_memory = None
             if shared:
                 block_memory = memory.shared(bytes_of_block, lanes.count // math.prod(launch.block), granule)
                 space.put_shared(block_memory)
             machine.run(function, arguments, lanes, block_memory)
+
+
+@contextmanager
+def _told(watching: Watching) -> Iterator[None]:
+    """Tells how a launch has ended."""
+    found: Fault | None = None
+    try:
+        yield
+    except Fault as fault:
+        found = fault
+        raise
+    finally:
+        watching.ends(found)
 
 
 def _shared(kernel: Kernel) -> tuple[dict[Symbol, int], int, int]:

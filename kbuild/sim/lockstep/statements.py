@@ -22,6 +22,7 @@ from kbuild.sim.lockstep.frame import Frame, join
 from kbuild.sim.lockstep.lanes import Lanes
 from kbuild.sim.lockstep.output import Output
 from kbuild.sim.lockstep.places import Location, at_lane
+from kbuild.sim.lockstep.tracked import Tracked
 from kbuild.sim.lockstep.tree import Descriptor, Value
 from kbuild.sim.lockstep.watching import Watching
 from kbuild.sim.threads import AssertFailed
@@ -54,6 +55,7 @@ class Statements:
         self.block_memory: memory.Allocation | None = None
         self.ended: Any = None  # of the threads at hand
         self.changes = 0  # stores, and atomics that have changed something
+        self._frame = Tracked if watching.calls else Frame
         self._running: list[Function] = []
         self._results: dict[Function, Symbol] = {}
         self._counters: dict[int, tuple[Stmt, Symbol, Symbol, Symbol]] = {}
@@ -65,16 +67,20 @@ class Statements:
         self.block_memory, self._running = block_memory, []
         self.ended = np.zeros(lanes.count, bool)
         self.watching.begins(lanes, block_memory)
-        self.call(function, arguments, Frame(lanes, function.wraps, {}))
+        self.call(function, arguments, self._frame(lanes, function.wraps, {}))
 
     def call(self, function: Function, arguments: list[Value], caller: Frame) -> Value:
         """A function's result."""
         values = dict(zip(function.parameters, arguments, strict=True))
         for symbol in function.shared:
             values[symbol] = self._shared_array(symbol, caller.lanes)
-        frame = Frame(caller.lanes, function.wraps, values)
+        frame = self._frame(caller.lanes, function.wraps, values)
         self._running.append(function)
+        if self.watching.calls:
+            self.watching.enters(function, frame, caller)
         self.block(function.body, frame)
+        if self.watching.calls:
+            self.watching.leaves(function)
         self._running.pop()
         return frame.get(self._result(function))
 
@@ -145,6 +151,8 @@ class Statements:
     def assign(self, target: Expr, value: Value, frame: Frame) -> None:
         """Puts a value into a place."""
         if isinstance(target, nodes.Read):
+            if self.watching.variables:
+                self.watching.assigns(target.symbol, value, frame, target.span)
             frame.set(target.symbol, value)
         elif isinstance(root_of(target), nodes.Index):
             self.store(self.expressions.locate(target, frame), value, frame, target)
@@ -203,7 +211,7 @@ class Statements:
                 lanes, given = lanes.take(positions), [tree.take(one, positions) for one in values]
             at = Location(found, offset, location.type, location.delta)
             if self.watching.accesses:
-                self.watching.accessed("atomic", at, lanes, expr)
+                self.watching.accessed("atomic", at, lanes, expr, given)
             order = None if self.order is None else self.order.permutation(lanes.count)
             seen, has_changed = atomics.apply(expr.name, at, given, lanes.count, is_used, order)
             self.changes += has_changed
@@ -254,6 +262,8 @@ class Statements:
             def next_uniform(current: Frame, trip: int) -> Any:
                 if trip >= len(counters):
                     return np.False_
+                if self.watching.variables:
+                    self.watching.assigns(stmt.symbol, make(counters[trip]), current, stmt.span)
                 current.set(stmt.symbol, make(counters[trip]))
                 return np.True_
 
@@ -268,8 +278,10 @@ class Statements:
 
         def next_one(current: Frame, trip: int) -> Any:
             goes_on = current.get(trips) > trip
-            counter = current.get(first) + np.int64(trip) * current.get(by)
-            current.set(stmt.symbol, counter.astype(tree.zero(kind).dtype))
+            counter = (current.get(first) + np.int64(trip) * current.get(by)).astype(tree.zero(kind).dtype)
+            if self.watching.variables:
+                self.watching.assigns(stmt.symbol, counter, current, stmt.span, np.flatnonzero(goes_on))
+            current.set(stmt.symbol, counter)
             return goes_on
 
         return self._loop(stmt, frame, next_one)
@@ -343,6 +355,7 @@ class Statements:
 
     def _print(self, stmt: nodes.Print, frame: Frame) -> Left:
         values = [(tree.spread(self._value(one, frame), frame.lanes.count), one.type) for one in stmt.arguments]
+        self.watching.prints(stmt, values, frame.lanes)
         self.output.write(stmt.pieces, values, frame.lanes)
         return None
 

@@ -9,6 +9,7 @@ from kbuild.ir import nodes
 from kbuild.ir.nodes import Expr, Kernel, Stmt
 from kbuild.ir.traverse import callees
 from kbuild.ir.types import Scalar
+from kbuild.sim.blocks import Launch
 from kbuild.sim.lockstep.frame import Frame
 from kbuild.sim.lockstep.lanes import Lanes
 from kbuild.sim.lockstep.memory import leaves
@@ -41,7 +42,7 @@ class Profiler(Watcher):
         self._notes: dict[str, None] = {}
         self._blocks = self._warps = self._threads = 0  # that were launched
 
-    def launched(self, kernel: Kernel) -> None:
+    def starts(self, kernel: Kernel, launch: Launch) -> None:
         """The kernel that is counted."""
         self._kernel, self._forms = kernel, atomics.forms(kernel)
 
