@@ -11,12 +11,13 @@ loader's table, since nothing here knows what stands above.
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from typing import Any
 
 
 def __getattr__(name: str) -> Any:
-    if name.startswith("_"):
-        raise AttributeError(name)
+    if name.startswith("_") or find_spec(f"{__name__}.{name}") is not None:
+        raise AttributeError(name)  # a module of this package, which whoever asks imports now
     from kbuild.loader import providers
 
     return providers.find(providers.SIMULATOR)(name)
