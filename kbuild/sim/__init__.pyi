@@ -1,0 +1,15 @@
+"""What `kb.sim` has. Made by `python -m tools.stubs` for type checkers and editors."""
+
+from kbuild.sim.threads import AssertFailed as AssertFailed
+from kbuild.sim.lockstep.statements import Deadlock as Deadlock
+from kbuild.sim.blocks import Divergence as Divergence
+from kbuild.sim.lockstep.watching import DividedByZero as DividedByZero
+from kbuild.sim.values import Fault as Fault
+from kbuild.sim.values import OutOfBounds as OutOfBounds
+from kbuild.sim.lockstep.races import Race as Race
+from kbuild.simulate.face import Result as Result
+from kbuild.simulate.settings import Settings as Settings
+from kbuild.sim.values import Unassigned as Unassigned
+from kbuild.sim.lockstep.watching import Watcher as Watcher
+from kbuild.simulate.settings import configure as configure
+from kbuild.simulate.face import run as run
