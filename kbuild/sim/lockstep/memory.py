@@ -104,7 +104,9 @@ class Space:
                 np.int64
             )
             if allocation is None or offsets.max() >= allocation.size:
-                raise Fault("an access where no array of the launch is")
+                fault = Fault("an access where no array of the launch is")
+                fault.position = int(positions[0 if allocation is None else np.argmax(offsets)])
+                raise fault
             parts.append((allocation, positions, offsets))
         return parts
 

@@ -107,6 +107,22 @@ def at_lane(fault: Fault, position: int) -> Fault:
     return fault
 
 
+class OfPart:
+    """`with OfPart(positions):` faults of some lanes name them by their positions among all; None: they are all."""
+
+    __slots__ = ("positions",)
+
+    def __init__(self, positions: Any) -> None:
+        self.positions = positions
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: object, traceback: object) -> None:
+        if self.positions is not None and isinstance(error, Fault) and error.span is None:
+            error.position = int(self.positions[error.position or 0])
+
+
 def element(array: Descriptor, indices: Sequence[Any], wraps: bool, space: Space, note: Any) -> tuple[Any, Any]:
     """(allocation, byte offset) of an element, or of the first one of what is left where indices are missing.
 

@@ -21,7 +21,7 @@ from kbuild.sim.lockstep.expressions import Expressions
 from kbuild.sim.lockstep.frame import Frame, join
 from kbuild.sim.lockstep.lanes import Lanes
 from kbuild.sim.lockstep.output import Output
-from kbuild.sim.lockstep.places import Location, at_lane
+from kbuild.sim.lockstep.places import Location, OfPart, at_lane
 from kbuild.sim.lockstep.tree import Descriptor, Value
 from kbuild.sim.lockstep.watching import Watching
 from kbuild.sim.threads import AssertFailed
@@ -124,10 +124,7 @@ class Statements:
                 self.watching.executes(stmt, frame)
             return _MEANING[type(stmt)](self, stmt, frame)
         except Fault as fault:
-            if fault.span is None:
-                position = fault.position or 0
-                fault.span, fault.thread = stmt.span, frame.lanes.coordinates(position)
-                fault.variables = variables(frame, position)
+            _put(fault, stmt, frame)
             raise
 
     def _value(self, expr: Expr, frame: Frame) -> Value:
@@ -180,7 +177,8 @@ class Statements:
                 lanes, part = lanes.take(positions), tree.take(value, positions)
             at = Location(found, offset, location.type, location.delta)
             if self.watching.accesses:
-                self.watching.accessed("write", at, lanes, expr, part)
+                with OfPart(positions):
+                    self.watching.accessed("write", at, lanes, expr, part)
             memory.store(found, offset, location.type, part, location.delta)
 
     def _evaluate(self, stmt: nodes.Evaluate, frame: Frame) -> Left:
@@ -203,7 +201,8 @@ class Statements:
                 lanes, given = lanes.take(positions), [tree.take(one, positions) for one in values]
             at = Location(found, offset, location.type, location.delta)
             if self.watching.accesses:
-                self.watching.accessed("atomic", at, lanes, expr)
+                with OfPart(positions):
+                    self.watching.accessed("atomic", at, lanes, expr)
             order = None if self.order is None else self.order.permutation(lanes.count)
             seen, has_changed = atomics.apply(expr.name, at, given, lanes.count, is_used, order)
             self.changes += has_changed
@@ -280,7 +279,11 @@ class Statements:
         trip = 0
         snapshot: Any = None
         while True:
-            goes_on = test(current, trip)
+            try:
+                goes_on = test(current, trip)
+            except Fault as fault:
+                _put(fault, stmt, current)
+                raise
             if isinstance(goes_on, np.generic):
                 if not goes_on:
                     break
@@ -320,7 +323,7 @@ class Statements:
             changes, lanes, values = snapshot
             if changes == self.changes and lanes is current.lanes and _are_same(values, current):
                 reason = f"no thread can leave this loop any more: nothing changes from trip to trip ({trip} were made)"
-                raise at_lane(Deadlock(reason), 0)
+                raise _put(Deadlock(reason), stmt, current)
             return None
         if trip & (trip - 1) == 0:
             return self.changes, current.lanes, dict(current.values)
@@ -356,6 +359,15 @@ class Statements:
         barriers.check(frame.lanes, mask, self.ended)
         self.watching.waits(stmt, frame.lanes)
         return None
+
+
+def _put(fault: Fault, stmt: Stmt, frame: Frame) -> Fault:
+    """The fault with its place, its thread and what that thread's variables hold, unless it has them."""
+    if fault.span is None:
+        position = fault.position or 0
+        fault.span, fault.thread = stmt.span, frame.lanes.coordinates(position)
+        fault.variables = variables(frame, position)
+    return fault
 
 
 def variables(frame: Frame, position: int) -> dict[str, Any]:
