@@ -101,6 +101,13 @@ def some_of_them(data: kb.array(dtype=int)):
         data[j] = i
 
 
+@kb.kernel
+def by_small_numbers(data: kb.array(dtype=int), short: kb.array(dtype=kb.int16), byte: kb.array(dtype=kb.int8)):
+    i = kb.tid()
+    data[short[i]] = i
+    data[byte[i]] = i
+
+
 @wp.kernel
 def from_the_end(data: wp.array(dtype=int), places: wp.array(dtype=int)):
     i = wp.tid()
@@ -239,6 +246,18 @@ def test_in_warp_s_dialect_negative_indices_count_from_the_end() -> None:
     out = floats(3)
     kb.sim.run(vector_from_the_end, 3, [out, ints(-1, -3, 1)])
     assert out.tolist() == [3.0, 1.0, 2.0]
+
+
+def test_small_negative_indices_of_large_arrays() -> None:
+    data, none = np.zeros(70_000, np.int32), np.zeros(3)
+    right, wrong = np.array([1, 2, 3]), np.array([1, 2, -1])
+    kb.sim.run(by_small_numbers, 3, [data, right.astype(np.int16), (right + 3).astype(np.int8)])
+    assert data[:7].tolist() == [0, 0, 1, 2, 0, 1, 2]
+    fault = fault_of(kb.sim.OutOfBounds, by_small_numbers, 3, [data, wrong.astype(np.int16), none.astype(np.int8)])
+    assert (fault.span.line, fault.thread) == (line_of(by_small_numbers, "short[i]]"), (2,))
+    fault = fault_of(kb.sim.OutOfBounds, by_small_numbers, 3, [data, right.astype(np.int16), wrong.astype(np.int8)])
+    assert (fault.span.line, fault.thread) == (line_of(by_small_numbers, "byte[i]]"), (2,))
+    assert fault.reason == "index -1 on axis 0 of an array of shape (70000,)"
 
 
 def test_what_a_fault_says() -> None:

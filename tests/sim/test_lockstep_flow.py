@@ -133,7 +133,8 @@ def waits_for_another(flag: kb.array(dtype=int), out: kb.array(dtype=int)):
     i = kb.tid()
     if i == 0:
         while flag[0] == 0:
-            out[0] = 1
+            pass
+        out[0] = 1
     else:
         kb.atomic_exch(flag, 0, 1)
 
@@ -262,6 +263,11 @@ def test_a_spin_lock() -> None:
     assert "nothing changes from trip to trip" in fault.reason
 
 
+def test_waiting_for_the_other_side_of_a_branch() -> None:
+    fault = fault_of(kb.sim.Deadlock, waits_for_another, 3, [ints(0), ints(0)])
+    assert (fault.span.line, fault.thread) == (line_of(waits_for_another, "while flag"), (0,))
+
+
 def test_one_thread_may_lock() -> None:
     out = ints(0)
     kb.sim.run(spins, 1, [ints(0), out])
@@ -285,13 +291,13 @@ def test_loops_around_a_compare_and_swap_end() -> None:
 
 
 def test_division_by_zero() -> None:
-    a, b, out = ints(4, 0, 9, 5), ints(2, 0, 3, 0), np.zeros(4, np.int32)
+    a, b, out = ints(4, 0, 9, 5), ints(2, 0, -3, 0), np.zeros(4, np.int32)
     fault = fault_of(kb.sim.DividedByZero, divided, 4, [a, b, out])
     assert (fault.span.line, fault.thread) == (line_of(divided, "quotient = "), (3,))
     assert fault.variables["i"] == 3
     assert fault.reason == "division of integers by zero"
     kb.sim.run(divided, 4, [a, b, out], divisions=False)
-    assert out.tolist() == [2, 0, 3, 0]
+    assert out.tolist() == [2, 0, -3, 0]
 
 
 def test_remainder_of_a_division_by_zero() -> None:

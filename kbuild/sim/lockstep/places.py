@@ -82,6 +82,8 @@ def checked(index: Any, extent: Any, wraps: bool, reason: Any) -> Any:
             raise at_lane(OutOfBounds(reason(0)), 0)
         return index if at >= 0 else np.int64(at + end)
     if index.dtype.kind == "i":
+        if index.dtype.itemsize < 4:
+            index = index.astype(np.int32)  # whose negative numbers are larger than any extent
         if wraps and (index < 0).any():
             index = np.where(index < 0, index + extent, index)
         bad = index.view(_UNSIGNED[index.dtype.itemsize]) >= _unsigned(extent, index.dtype.itemsize)
