@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -88,7 +89,9 @@ def run_pytest(python, tmp_path: Path) -> Pytest:
     """Runs pytest in a folder with these files, without what this run's pytest has besides."""
 
     def run(files: dict[str, str], *arguments: str, **options: object) -> subprocess.CompletedProcess[str]:
-        projects.write(tmp_path, {"pytest.ini": "[pytest]\nfilterwarnings = error\naddopts = --strict-config\n", **files})
+        projects.write(
+            tmp_path, {"pytest.ini": "[pytest]\nfilterwarnings = error\naddopts = --strict-config\n", **files}
+        )
         plain = ("-p", "no:cacheprovider", "-p", "no:xdist")
         return python("-m", "pytest", *plain, *arguments, cwd=tmp_path, check=False, **options)
 
@@ -220,3 +223,10 @@ def test_devices_in_parallel_runs(run_pytest: Pytest, python, tmp_path: Path) ->
     projects.write(tmp_path, {"test_devices.py": DEVICES, "pytest.ini": "[pytest]\n"})
     done = python("-m", "pytest", "-n", "1", "--kbuild-device", "sim", cwd=tmp_path, check=False)
     assert "7 passed" in done.stdout, done.stdout + done.stderr
+
+
+def test_what_the_page_shows(run_pytest: Pytest) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "simulator.md").read_text(encoding="utf-8")
+    (text,) = re.findall(r"```python\n(# test_smoothing\.py\n.*?)```", page, re.DOTALL)
+    done = run_pytest({"test_smoothing.py": text}, "-v", "--kbuild-device=sim")
+    assert passed(done) == ["test_by_hand[sim]", "test_double[sim]"], done.stdout + done.stderr

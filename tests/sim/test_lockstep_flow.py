@@ -124,7 +124,7 @@ def spins(lock: kb.array(dtype=int), out: kb.array(dtype=int)):
     i = kb.tid()
     while kb.atomic_cas(lock, 0, 0, 1) == 1:
         pass
-    out[0] = out[0] + 1
+    out[0] = out[0] + 1 + i
     kb.atomic_exch(lock, 0, 0)
 
 
