@@ -257,6 +257,41 @@ def test_blocks_of_other_sizes(block_dim: int) -> None:
     assert (out == np.arange(len(out)) * 2 + 1).all()
 
 
+def test_memory_that_may_only_be_read() -> None:
+    """The bytes of a `bytes`, a file that is mapped for reading: to write there would end the process at best."""
+    out = np.frombuffer(b"abcdefgh", np.int32)
+    fault = fault_of(kb.sim.Fault, numbered, 2, [out])
+    assert (fault.span.line, fault.thread) == (line_of(numbered, "out[i] = "), (0,))
+    assert fault.reason == "out lies in memory that may only be read"
+    data, total = np.ones(3, np.float32), np.zeros(1, np.float32)
+    data.flags.writeable = False
+    kb.sim.run(summed_up, 3, [data, total])
+    assert total.tolist() == [3.0]
+    total.flags.writeable = False
+    fault = fault_of(kb.sim.Fault, summed_up, 3, [data, total])
+    assert fault.span.line == line_of(summed_up, "total[0] +=")
+    assert total.tolist() == [3.0]
+
+
+@pytest.mark.parametrize(
+    ("given", "reason"),
+    [
+        (
+            np.zeros(4, np.int64),
+            r"parameter out: wanted array1\[int32\]: a buffer of format 'l', .* is no array of int32",
+        ),
+        ([1, 2, 3], "parameter out: wanted .* got list"),
+        (np.zeros((4, 1), np.int32), "parameter out: .* shape \\(4, 1\\)"),
+        (np.frombuffer(bytearray(17), np.uint8)[1:].view(np.int32), "parameter out: .*"),
+        (3, "parameter out: .* got int 3"),
+    ],
+)
+def test_arguments_that_do_not_fit(given: Any, reason: str) -> None:
+    with pytest.raises(kb.LaunchError, match=reason) as caught:
+        kb.sim.run(numbered, 2, [given])
+    assert "GPU" not in str(caught.value)
+
+
 @pytest.mark.parametrize("dim", [0, (0,)])
 def test_empty_launches(dim: Any) -> None:
     out = np.full(3, 7, np.int32)

@@ -172,6 +172,7 @@ class Statements:
         """Puts a value into memory."""
         self.changes += 1
         for found, positions, offset in location.parts(self.space, frame.lanes.count):
+            _require_writable(found, positions)
             lanes, part = frame.lanes, value
             if positions is not None:
                 lanes, part = lanes.take(positions), tree.take(value, positions)
@@ -196,6 +197,7 @@ class Statements:
         values = [self.expressions.dense(one, frame) for one in expr.arguments[1:]]
         before = None
         for found, positions, offset in location.parts(self.space, frame.lanes.count):
+            _require_writable(found, positions)
             lanes, given = frame.lanes, values
             if positions is not None:
                 lanes, given = lanes.take(positions), [tree.take(one, positions) for one in values]
@@ -359,6 +361,12 @@ class Statements:
         barriers.check(frame.lanes, mask, self.ended)
         self.watching.waits(stmt, frame.lanes)
         return None
+
+
+def _require_writable(found: memory.Allocation, positions: Any) -> None:
+    if found.is_read_only:
+        fault = Fault(f"{found.name} lies in memory that may only be read")
+        raise at_lane(fault, 0 if positions is None else int(positions[0]))
 
 
 def _put(fault: Fault, stmt: Stmt, frame: Frame) -> Fault:
