@@ -120,6 +120,27 @@ def last_value(limits: kb.array(dtype=int), out: kb.array(dtype=int)):
 
 
 @kb.kernel
+def counter_behind(limits: kb.array(dtype=int), out: kb.array(dtype=int)):
+    t = kb.tid()
+    k = 70
+    for k in range(limits[t]):
+        if k == 4:
+            break
+    out[t] = k
+
+
+@kb.kernel
+def with_temporaries(limits: kb.array(dtype=int), out: kb.array(dtype=int)):
+    t = kb.tid()
+    t1 = 5
+    out[t], rest = limits[t], first_divisor(t)
+    for k in range(limits[t]):
+        t1 += k
+    x = out[t] if t > 0 and limits[t] > 1 else first_divisor(t1)
+    out[t + t1] = x + rest
+
+
+@kb.kernel
 def spins(lock: kb.array(dtype=int), out: kb.array(dtype=int)):
     i = kb.tid()
     while kb.atomic_cas(lock, 0, 0, 1) == 1:
@@ -250,6 +271,20 @@ def test_what_a_loop_leaves_behind() -> None:
     out = np.zeros(5, np.int32)
     kb.sim.run(last_value, 5, [ints(0, 1, 4, 5, 9), out])
     assert out.tolist() == [-1, 0, 3, 4, 4]
+
+
+def test_the_counter_of_a_loop_that_is_over() -> None:
+    """It has what the last trip had, as in Python, in threads with fewer trips than others too."""
+    out = np.zeros(5, np.int32)
+    kb.sim.run(counter_behind, 5, [ints(0, 1, 4, 5, 9), out])
+    assert out.tolist() == [70, 0, 3, 4, 4]
+
+
+def test_variables_are_those_that_the_kernel_names() -> None:
+    fault = fault_of(kb.sim.OutOfBounds, with_temporaries, 3, [ints(1, 3, 2), np.zeros(6, np.int32)])
+    assert fault.thread == (1,)
+    assert list(fault.variables) == ["limits", "out", "t", "t1", "rest", "k", "x"]
+    assert (fault.variables["t1"], fault.variables["k"], fault.variables["x"]) == (8, 2, 3)
 
 
 # Deadlocks

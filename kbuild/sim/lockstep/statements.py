@@ -6,6 +6,7 @@ follows; the others go on in a frame of their own.
 
 from __future__ import annotations
 
+import linecache
 from collections.abc import Callable
 from typing import Any
 
@@ -269,8 +270,10 @@ class Statements:
 
         def next_one(current: Frame, trip: int) -> Any:
             goes_on = current.get(trips) > trip
-            counter = current.get(first) + np.int64(trip) * current.get(by)
-            current.set(stmt.symbol, counter.astype(tree.zero(kind).dtype))
+            counter = (current.get(first) + np.int64(trip) * current.get(by)).astype(tree.zero(kind).dtype)
+            if not goes_on.all():  # who leaves keeps what its last trip had
+                counter = np.where(goes_on, counter, tree.dense(current.get(stmt.symbol)))
+            current.set(stmt.symbol, counter)
             return goes_on
 
         return self._loop(stmt, frame, next_one)
@@ -390,8 +393,17 @@ def variables(frame: Frame, position: int) -> dict[str, Any]:
         at = at.parent
     for one, where in reversed(chain):
         for symbol, value in one.values.items():
-            found[symbol.name] = tree.lane_of(value, where)
+            if _is_written(symbol):
+                found[symbol.name] = tree.lane_of(value, where)
     return found
+
+
+def _is_written(symbol: Symbol) -> bool:
+    """Whether the kernel has a variable of this name, not the compiler alone: those have no place, or another's."""
+    span = symbol.span
+    if span is None or not (symbol.name[0] == "t" and symbol.name[1:].isdigit()):
+        return span is not None
+    return linecache.getline(span.path, span.line)[span.column - 1 :].startswith(symbol.name)
 
 
 def _those(current: Frame, keep: Any, whole: Frame) -> Frame:
