@@ -230,3 +230,26 @@ def test_what_the_page_shows(run_pytest: Pytest) -> None:
     (text,) = re.findall(r"```python\n(# test_smoothing\.py\n.*?)```", page, re.DOTALL)
     done = run_pytest({"test_smoothing.py": text}, "-v", "--kbuild-device=sim")
     assert passed(done) == ["test_by_hand[sim]", "test_double[sim]"], done.stdout + done.stderr
+
+
+def test_machines_with_several_gpus(run_pytest: Pytest) -> None:
+    """`cuda` is the first of them."""
+    conftest = "import kbuild.loader.available as here\nhere.devices = lambda: ['sim', 'cuda:0', 'cuda:1']\n"
+    test = """
+import pytest
+
+def test_fixture(kbuild_device):
+    pass
+
+@pytest.mark.parametrize("device", ["sim", "cuda", "cuda:1"])
+def test_by_hand(device):
+    pass
+"""
+    files = {"conftest.py": conftest, "test_devices.py": test}
+    done = run_pytest(files, "-v")
+    fixture = ["test_fixture[cuda:0]", "test_fixture[cuda:1]", "test_fixture[sim]"]
+    assert passed(done) == ["test_by_hand[cuda:1]", "test_by_hand[cuda]", "test_by_hand[sim]", *fixture], done.stdout
+    done = run_pytest(files, "-v", "--kbuild-device", "cuda", "--kbuild-device", "sim")
+    assert passed(done) == ["test_by_hand[cuda]", "test_by_hand[sim]", "test_fixture[cuda:0]", "test_fixture[sim]"]
+    done = run_pytest(files, "-v", "--kbuild-device", "cuda:1")
+    assert passed(done) == ["test_by_hand[cuda:1]", "test_fixture[cuda:1]"]
