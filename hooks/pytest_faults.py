@@ -44,7 +44,11 @@ def add_kernel(report: Any, fault: Any) -> None:
 
 
 def excerpt(span: Any) -> str:
-    """A line with those above it, marked as pytest marks its own."""
-    numbers = range(max(span.line - _ABOVE, 1), span.line + 1)
-    lines = [(">" if n == span.line else " ") + " " + linecache.getline(span.path, n).rstrip() for n in numbers]
+    """A line with those above it in its function, marked as pytest marks its own."""
+    lines: list[str] = []
+    for number in range(max(span.line - _ABOVE, 1), span.line + 1):
+        text = linecache.getline(span.path, number).rstrip()
+        begins = text.lstrip().startswith(("@", "def ")) and not (lines and lines[-1].lstrip().startswith("@"))
+        lines = [text] if begins else [*lines, text]
+    lines = ["  " + line for line in lines[:-1]] + ["> " + line for line in lines[-1:]]
     return "%s\n\n%s:%d" % ("\n".join(lines), span.path, span.line)

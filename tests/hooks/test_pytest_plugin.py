@@ -162,6 +162,8 @@ def test_a_fault_is_shown_as_the_test_s_line_and_the_kernel_s(run_pytest: Pytest
     assert "thread (1,) writes data, byte 0 (line 13), and thread (0,) writes it (line 13)" in text
     assert "- first: thread (1,) -" in text
     assert "- kernels:into_one, thread (0,) -" in text
+    kernel = "  @kb.kernel\n  def into_one(data: kb.array(dtype=int)):\n      i = kb.tid()\n>     data[0] = i\n"
+    assert f"-\n{kernel}" in text
 
 
 def test_all_of_a_traceback_is_shown_where_it_is_asked_for(run_pytest: Pytest) -> None:
