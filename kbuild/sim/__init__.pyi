@@ -5,7 +5,10 @@ from kbuild.sim.lockstep.statements import Deadlock as Deadlock
 from kbuild.sim.blocks import Divergence as Divergence
 from kbuild.sim.lockstep.watching import DividedByZero as DividedByZero
 from kbuild.sim.values import Fault as Fault
+from kbuild.sim.lockstep.floats import FloatException as FloatException
+from kbuild.sim.lockstep.floats import NotANumber as NotANumber
 from kbuild.sim.values import OutOfBounds as OutOfBounds
+from kbuild.sim.profile.report import Profile as Profile
 from kbuild.sim.lockstep.races import Race as Race
 from kbuild.simulate.face import Result as Result
 from kbuild.simulate.settings import Settings as Settings

@@ -12,6 +12,7 @@ from kbuild.loader import abi, blocks, foreign, lending, pack
 from kbuild.loader.errors import LaunchError
 from kbuild.loader.values import class_of
 from kbuild.sim.blocks import Launch
+from kbuild.sim.lockstep.floats import NotANumbers
 from kbuild.sim.lockstep.output import Output
 from kbuild.sim.lockstep.run import Checks, Options, run
 from kbuild.sim.lockstep.watching import Watcher
@@ -59,7 +60,8 @@ def execute(
         data = struct.pack(target.format, *packing.values)
         read_only = {name for (name, _), value in zip(target.parameters, args, strict=True) if _is_read_only(value)}
         checks = Checks(asked.races, asked.unassigned, asked.divisions)
-        options = Options(checks, asked.seed, watchers, read_only=frozenset(read_only))
+        watching = [*watchers, NotANumbers()] if asked.nan else watchers
+        options = Options(checks, asked.seed, watching, read_only=frozenset(read_only))
         try:
             run(target.kernel, shape, data, target.offsets, options, output)
         except Fault as fault:

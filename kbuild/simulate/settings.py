@@ -19,8 +19,9 @@ class Settings:
     that is read before anything is assigned to it. `divisions`: integers divided by zero. `nan`: a NaN that comes of
     numbers. Each is a Fault where it happens; indices, barriers and asserts are always looked after.
 
-    `exceptions` counts the floating-point exceptions of IEEE 754 by line. `seed` shuffles the order of atomics (None:
-    the order of threads). `threads` puts a thread's coordinates before what it prints.
+    `exceptions` counts the floating-point exceptions of IEEE 754 by line, for the result of `kb.sim.run`. `seed`
+    shuffles the order of atomics (None: the order of threads). `threads` puts a thread's coordinates before what it
+    prints.
     """
 
     races: bool = True

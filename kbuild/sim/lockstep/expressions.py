@@ -214,6 +214,7 @@ class Expressions:
                 _spread(f, part.type, expr.type) for f, part in zip(factors, (expr.a, expr.b, expr.c), strict=True)
             ]
             found: Value = [_fused(one, kind) for one in zip(*spread, strict=True)]
+            factors = spread
         else:
             found = _fused(factors, kind)
         if self.watching.values:
@@ -227,7 +228,10 @@ class Expressions:
             found = affine.made(value.start, value.step, value.count, target)
             if found is not None:
                 return found
-        return arithmetic.convert(tree.dense(value), source, target)
+        converted = arithmetic.convert(tree.dense(value), source, target)
+        if self.watching.values:
+            self.watching.computed(expr, converted, [value], frame)
+        return converted
 
     def _compare(self, expr: nodes.Compare, frame: Frame) -> Any:
         a, b = self.value(expr.left, frame), self.value(expr.right, frame)
@@ -282,7 +286,10 @@ class Expressions:
             return self.value(expr, frame.part(positions))
 
     def _is_plain(self, expr: Expr) -> bool:
-        """May be computed for lanes that do not ask for it: it touches no memory, and nothing in it can fail."""
+        """May be computed for lanes that do not ask for it: it touches no memory, nothing in it can fail, and nobody
+        watches values."""
+        if self.watching.values:
+            return False
         known = self._plain.get(id(expr))
         if known is None:
             known = self._plain[id(expr)] = expr, all(map(_is_harmless, walk(expr)))

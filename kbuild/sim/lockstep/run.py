@@ -71,7 +71,9 @@ def run(
         watchers.append(Races())
     order = None if options.seed is None else np.random.default_rng(options.seed)
     shared, bytes_of_block, granule = _shared(kernel)
-    machine = Statements(space, Watching(watchers, options.checks.divisions), output, shared, order)
+    watching = Watching(watchers, options.checks.divisions)
+    watching.launched(kernel)
+    machine = Statements(space, watching, output, shared, order)
     with np.errstate(all="ignore"):
         for lanes in chunks(launch, whole_blocks, options.chunk):
             block_memory = None

@@ -285,6 +285,8 @@ class Statements:
         snapshot: Any = None
         while True:
             try:
+                if self.watching.statements:
+                    self.watching.tests(stmt, current)
                 goes_on = test(current, trip)
             except Fault as fault:
                 _put(fault, stmt, current)

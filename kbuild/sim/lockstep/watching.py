@@ -28,11 +28,17 @@ class Watcher:
     def executes(self, stmt: Stmt, frame: Frame) -> None:
         """Lanes come to a statement."""
 
+    def tests(self, stmt: nodes.For | nodes.While, frame: Frame) -> None:
+        """Lanes come to the test whether a loop goes on: before each trip, and when it is over."""
+
     def computed(self, expr: Expr, found: Any, operands: list[Any], frame: Frame) -> None:
         """Lanes have computed a value."""
 
     def waits(self, stmt: nodes.Barrier, lanes: Lanes) -> None:
         """Lanes meet at a barrier."""
+
+    def launched(self, kernel: nodes.Kernel) -> None:
+        """A launch begins."""
 
     def begins(self, lanes: Lanes, shared: Any) -> None:
         """Other blocks are at hand."""
@@ -60,6 +66,10 @@ class Watching:
         for one in self._statements:
             one.executes(stmt, frame)
 
+    def tests(self, stmt: nodes.For | nodes.While, frame: Frame) -> None:
+        for one in self._statements:
+            one.tests(stmt, frame)
+
     def computed(self, expr: Expr, found: Any, operands: list[Any], frame: Frame) -> None:
         for one in self._values:
             one.computed(expr, found, operands, frame)
@@ -67,6 +77,10 @@ class Watching:
     def waits(self, stmt: nodes.Barrier, lanes: Lanes) -> None:
         for one in self.watchers:
             one.waits(stmt, lanes)
+
+    def launched(self, kernel: nodes.Kernel) -> None:
+        for one in self.watchers:
+            one.launched(kernel)
 
     def begins(self, lanes: Lanes, shared: Any) -> None:
         for one in self.watchers:
