@@ -26,6 +26,33 @@ def same_into_one(data: kb.array(dtype=float), value: float):
 
 
 @kb.kernel
+def from_two_places(flag: kb.array(dtype=int), a: int, b: int):
+    i = kb.tid()
+    if i == 3:
+        flag[0] = a
+    if i == 7:
+        flag[0] = b
+
+
+@kb.kernel(block_dim=BLOCK)
+def after_readers_of_two_blocks(data: kb.array(dtype=int), out: kb.array(dtype=int)):
+    i = kb.tid()
+    t = kb.thread_idx()
+    if kb.block_idx() == 0:
+        out[i] = data[0] * 2
+    else:
+        if t == 5:
+            out[i] = data[0]
+        if t == 6:
+            out[i] = data[0] + 1
+        if t == 7:
+            out[i] = data[0] + 2
+    kb.syncthreads()
+    if i == BLOCK:
+        data[0] = 5
+
+
+@kb.kernel
 def from_the_neighbour(data: kb.array(dtype=float)):
     i = kb.tid()
     x = data[(i + 1) % 8]
@@ -234,6 +261,26 @@ def test_writes_of_one_value_are_none() -> None:
     data = floats(2)
     kb.sim.run(same_into_one, 1000, [data, 3.5])
     assert data.tolist() == [3.5, 3.5]
+
+
+def test_writes_of_one_value_in_two_places_are_none() -> None:
+    flag = ints(1)
+    kb.sim.run(from_two_places, 8, [flag, 4, 4])
+    assert flag.tolist() == [4]
+    kb.sim.run(same_into_one, 200_000, [floats(2), 1.0])
+    race = fault_of(kb.sim.Race, from_two_places, 8, [flag, 4, 5])
+    assert (race.other_span.line, race.other_thread) == (line_of(from_two_places, "flag[0] = a"), (3,))
+    assert (race.span.line, race.thread) == (line_of(from_two_places, "flag[0] = b"), (7,))
+    assert (race.variables["a"], race.variables["b"], race.variables["i"]) == (4, 5, 7)
+
+
+def test_readers_of_another_block_are_not_forgotten() -> None:
+    """Those of the writer's own block, who came later, have a barrier between them and the write."""
+    race = fault_of(kb.sim.Race, after_readers_of_two_blocks, 2 * BLOCK, [ints(1), ints(2 * BLOCK)])
+    assert (race.span.line, race.thread) == (line_of(after_readers_of_two_blocks, "data[0] = 5"), (BLOCK,))
+    assert race.other_span.line == line_of(after_readers_of_two_blocks, "= data[0] * 2")
+    assert race.other_thread[0] < BLOCK
+    kb.sim.run(after_readers_of_two_blocks, BLOCK, [ints(1), ints(BLOCK)])
 
 
 def test_a_thread_reads_what_another_writes() -> None:
