@@ -52,6 +52,20 @@ def after_readers_of_two_blocks(data: kb.array(dtype=int), out: kb.array(dtype=i
         data[0] = 5
 
 
+@kb.kernel(block_dim=BLOCK)
+def after_readers_of_two_warps(data: kb.array(dtype=int), out: kb.array(dtype=int)):
+    t = kb.thread_idx()
+    if t == 40:
+        out[t] = data[0] * 2
+    if t == 1:
+        out[t] = data[0]
+    if t == 2:
+        out[t] = data[0] + 1
+    kb.syncwarp()
+    if t == 0:
+        data[0] = 5
+
+
 @kb.kernel
 def from_the_neighbour(data: kb.array(dtype=float)):
     i = kb.tid()
@@ -281,6 +295,13 @@ def test_readers_of_another_block_are_not_forgotten() -> None:
     assert race.other_span.line == line_of(after_readers_of_two_blocks, "= data[0] * 2")
     assert race.other_thread[0] < BLOCK
     kb.sim.run(after_readers_of_two_blocks, BLOCK, [ints(1), ints(BLOCK)])
+
+
+def test_readers_of_another_warp_are_not_forgotten() -> None:
+    race = fault_of(kb.sim.Race, after_readers_of_two_warps, BLOCK, [ints(1), ints(BLOCK)])
+    assert (race.span.line, race.thread) == (line_of(after_readers_of_two_warps, "data[0] = 5"), (0,))
+    assert race.other_span.line == line_of(after_readers_of_two_warps, "= data[0] * 2")
+    assert race.other_thread == (40,)
 
 
 def test_a_thread_reads_what_another_writes() -> None:
