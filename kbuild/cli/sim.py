@@ -27,6 +27,7 @@ examples:
   python -m kbuild sim -m robosim.main
   python -m kbuild sim --trace trace.jsonl --kernel integrate --max-launches 1 app.py
   python -m kbuild sim --trace trace.json app.py         for https://ui.perfetto.dev
+  python -m kbuild sim --profile --kernel integrate app.py
   python -m kbuild sim --as warp simulate.py
 """
 
@@ -48,7 +49,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     checks.add_argument("--seed", type=_natural, help="shuffle the order of atomics", metavar="N")
     help = "the limits of this device hold for every launch (kb.sim.list_devices())"
     checks.add_argument("--like", help=help, metavar="TARGET")
-    traces = parser.add_argument_group("traces")
+    traces = parser.add_argument_group("traces and profiles")
+    help = "count what each line costs, in executions and memory traffic; a listing for each kernel at the end"
+    traces.add_argument("--profile", action="store_true", help=help)
     help = "write what happens: lines of JSON, or in a file *.json a trace for Perfetto and Chrome"
     traces.add_argument("--trace", help=help, metavar="FILE")
     help = "only these threads, by number or coordinates: 0-31,40 or 2x3"
@@ -76,8 +79,10 @@ def run(arguments: argparse.Namespace, console: Console) -> ExitCode | int:
     if arguments.module is None and not os.path.exists(words[0]):
         raise UsageError(f"there is no file {words[0]!r}", help=f"a module is run by -m: sim -m {words[0]}")
     for name in ("trace_threads", "trace_lines", "trace_events", "kernel", "max_launches"):
-        if getattr(arguments, name) is not None and arguments.trace is None:
-            raise UsageError(f"--{name.replace('_', '-')} goes with --trace FILE")
+        is_for_both = name in ("kernel", "max_launches")
+        if getattr(arguments, name) is not None and arguments.trace is None and not (is_for_both and arguments.profile):
+            other = " or --profile" if is_for_both else ""
+            raise UsageError(f"--{name.replace('_', '-')} goes with --trace FILE{other}")
     if arguments.dialect == "warp":
         import kbuild.warp
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from kbuild.ir.blocks import in_whole_blocks
-from kbuild.loader import abi, blocks, foreign, pack
+from kbuild.loader import abi, blocks, foreign, lending, pack
 from kbuild.loader.errors import LaunchError
 from kbuild.loader.values import class_of
 from kbuild.sim.blocks import Launch
@@ -50,7 +50,11 @@ def execute(
     what a kernel must not do.
     """
     target = compiled(kernel, args)
-    packing = pack.arguments(target.name, target.parameters, _on_host(target, args), target.optional)
+    args = _on_host(target, args)
+    try:
+        packing = pack.arguments(target.name, target.parameters, args, target.optional)
+    except LaunchError as error:
+        raise LaunchError(str(error).replace(lending.IN_HOST_MEMORY, "")) from None
     for path, place in packing.places:
         if place.kind == "cuda":
             raise LaunchError(f"{target.name}: parameter {path}: the array is on {place}, but the launch is on sim")
@@ -59,8 +63,10 @@ def execute(
         if like is not None:
             limits.check(target, shape, like)
         data = struct.pack(target.format, *packing.values)
+        read_only = {name for (name, _), value in zip(target.parameters, args, strict=True) if _is_read_only(value)}
         told = [*watchers, *observers.watchers(target, shape), *([NotANumbers()] if asked.nan else ())]
-        options = Options(Checks(asked.races, asked.unassigned, asked.divisions), asked.seed, told)
+        checks = Checks(asked.races, asked.unassigned, asked.divisions)
+        options = Options(checks, asked.seed, told, read_only=frozenset(read_only))
         try:
             run(target.kernel, shape, data, target.offsets, options, output)
         except Fault as fault:
@@ -73,16 +79,22 @@ def _on_host(target: Compiled, args: Any) -> Any:
     """The arguments, with arrays of other libraries in host memory as ours, over the same memory."""
     if not pack.is_sequence(args) or len(args) != len(target.parameters):
         return args
-    return [_lent(value, type) for value, (_, type) in zip(args, target.parameters, strict=True)]
+    return [_lent(value, name, type, target) for value, (name, type) in zip(args, target.parameters, strict=True)]
 
 
-def _lent(value: Any, type: abi.Type) -> Any:
+def _lent(value: Any, name: str, type: abi.Type, target: Compiled) -> Any:
     if not isinstance(type, abi.Array) or value is None or hasattr(value.__class__, "_kb_array_"):
         return value
     try:
         return foreign.asarray(value, class_of(type.element))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError) as error:
+        if pack.is_sequence(value) or hasattr(value, "shape"):
+            raise LaunchError(f"{target.name}: parameter {name}: wanted {type}: {error}") from None
         return value  # its parameter will be named
+
+
+def _is_read_only(value: Any) -> bool:
+    return hasattr(value.__class__, "_kb_array_") and bool(getattr(value, "readonly", False))
 
 
 def extents(target: Compiled, dim: Any, block_dim: int | None) -> Launch | None:

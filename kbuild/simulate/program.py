@@ -23,6 +23,7 @@ from kbuild.loader import context, providers
 from kbuild.sim.blocks import Launch
 from kbuild.sim.lockstep.watching import Watcher
 from kbuild.sim.looking.tracing import Tracer
+from kbuild.sim.profile.profiler import Profiler
 from kbuild.sim.values import Fault
 from kbuild.simulate import limits, observers, settings, tracing
 from kbuild.simulate.compiled import Compiled
@@ -34,7 +35,7 @@ _RUNPY = (runpy.__file__, "<frozen runpy>")
 @dataclass(frozen=True)
 class Program:
     """What to run, and what to look at. `words` are the script or module and its arguments; `kernel` is a name or a
-    pattern, and with `max_launches` says which launches are traced.
+    pattern, and with `max_launches` says which launches are traced, or profiled.
     """
 
     words: Sequence[str]
@@ -47,6 +48,7 @@ class Program:
     kernel: str | None = None
     max_launches: int | None = None
     like: str | None = None
+    profile: bool = False
 
 
 @dataclass
@@ -89,6 +91,28 @@ class _Traces(observers.Observer):
         return (self.tracer,)
 
 
+class _Profiles(observers.Observer):
+    """Counts what each line costs, over all launches of a kernel together."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.profilers: dict[str, Profiler] = {}
+        self._taken = 0
+
+    def watchers(self, kernel: Compiled, launch: Launch) -> Sequence[Watcher]:
+        if not _is_named(kernel.name, self.program.kernel):
+            return ()
+        if self.program.max_launches is not None and self._taken >= self.program.max_launches:
+            return ()
+        self._taken += 1
+        if kernel.name not in self.profilers:
+            self.profilers[kernel.name] = Profiler()
+        return (self.profilers[kernel.name],)
+
+    def report(self) -> str:
+        return "\n".join(str(self.profilers[name].result()) for name in sorted(self.profilers))
+
+
 def _is_named(name: str, pattern: str | None) -> bool:
     if pattern is None:
         return True
@@ -111,6 +135,8 @@ def run(program: Program) -> Outcome:
             asked = program.trace_threads, program.trace_lines, program.trace_events
             tracer, _ = stack.enter_context(tracing.opened(program.trace, *asked, is_strict=False))
             _observe(_Traces(tracer, program, outcome), stack)
+        if program.profile:
+            _observe(_Profiles(program), stack)
         _stand_for_gpus()
         _run(program, outcome)
         outcome.reports = [text for text in (one.report() for one in observers.present) if text]

@@ -186,6 +186,18 @@ def test_a_trace_for_perfetto(folder: Path) -> None:
     assert [e["ph"] for e in events if e["ph"] != "M"] == ["B", "X", "E"] * 2
 
 
+def test_profiles_of_a_program(folder: Path) -> None:
+    done = sim(folder, "--profile", "--kernel", "f*", "app.py", "0")
+    assert done.returncode == 0, done.stderr
+    heads = [line for line in done.stderr.splitlines() if " threads" in line and "blocks, " in line]
+    assert heads == ["__main__:fill: 3 blocks, 3 warps, 12 threads"]
+    stores = next(line for line in done.stderr.splitlines() if line.endswith("x[i + n] = float(i)"))
+    assert stores.split("|")[1].split() == ["3", "1", "1"]  # requests, sectors of each, as few as can be
+    one = sim(folder, "--json", "--profile", "--kernel", "clear", "--max-launches", "1", "app.py", "0")
+    (report,) = answer(one)["reports"]
+    assert report.startswith("__main__:clear: 1 blocks, 1 warps, 1 threads\n")
+
+
 def test_a_name_that_no_launch_has(folder: Path) -> None:
     done = sim(folder, "--trace", "t.jsonl", "--kernel", "nobody", "app.py", "0")
     assert done.returncode == 0
@@ -242,7 +254,7 @@ def test_a_program_for_warp(folder: Path) -> None:
     [
         ([], "sim wants a program to run [KB001]\n  help: python -m kbuild sim app.py, or sim -m MODULE"),
         (["nobody.py"], "there is no file 'nobody.py' [KB001]\n  help: a module is run by -m: sim -m nobody.py"),
-        (["--kernel", "k", "app.py"], "--kernel goes with --trace FILE"),
+        (["--kernel", "k", "app.py"], "--kernel goes with --trace FILE or --profile"),
         (["--trace", "no/t.jsonl", "app.py", "0"], "no/t.jsonl cannot be opened: No such file or directory"),
         (["--trace", "t", "--trace-events", "all", "app.py", "0"], "a trace has no events 'all'; it has statement"),
         (["--seed", "x", "app.py"], "argument --seed: wants a number from 0 on, not 'x'"),

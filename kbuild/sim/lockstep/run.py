@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -40,12 +40,13 @@ class Checks:
 @dataclass
 class Options:
     """How a launch runs: `seed` shuffles the order of atomics, `watchers` are told of what happens, `chunk` is how many
-    threads run together."""
+    threads run together, `read_only` names the parameters whose memory may not be written to."""
 
     checks: Checks = field(default_factory=Checks)
     seed: int | None = None
     watchers: Sequence[Watcher] = ()
     chunk: int = CHUNK
+    read_only: frozenset[str] = frozenset()
 
 
 def run(
@@ -60,7 +61,8 @@ def run(
     if whole_blocks and launch.count % math.prod(launch.block):
         raise ValueError(f"{kernel.name} runs in whole blocks, and {launch} is none")
     parameters = [(p.name, p.type, offsets[p.name]) for p in function.parameters]
-    space = Space(extents(parameters, block))
+    found = extents(parameters, block)
+    space = Space(replace(one, is_read_only=one.name in options.read_only) for one in found)
     # The parameter block is read like memory that is no array's.
     given = Allocation(0, np.frombuffer(block.ljust(align_up(len(block), 8), b"\0"), np.uint8), 1, "arguments")
     arguments = [memory.load(given, offset, type, space) for _, type, offset in parameters]

@@ -132,4 +132,5 @@ class Watching:
         divisor = tree.dense(divisor)
         if not divisor.all():
             what = "remainder of a division" if op == "mod" else "division"
-            raise at_lane(DividedByZero(f"{what} of integers by zero"), int(np.argmin(divisor)) if divisor.ndim else 0)
+            position = int(np.argmax(divisor == 0)) if divisor.ndim else 0
+            raise at_lane(DividedByZero(f"{what} of integers by zero"), position)
