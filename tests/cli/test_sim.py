@@ -193,7 +193,8 @@ def test_profiles_of_a_program(folder: Path) -> None:
     assert heads == ["__main__:fill: 3 blocks, 3 warps, 12 threads"]
     stores = next(line for line in done.stderr.splitlines() if line.endswith("x[i + n] = float(i)"))
     assert stores.split("|")[1].split() == ["3", "1", "1"]  # requests, sectors of each, as few as can be
-    one = sim(folder, "--json", "--profile", "--kernel", "clear", "--max-launches", "1", "app.py", "0")
+    (folder / "quiet.py").write_text(PROGRAM.replace("    atexit", "    # atexit"), encoding="utf-8")
+    one = sim(folder, "--json", "--profile", "--kernel", "clear", "--max-launches", "1", "quiet.py", "0")
     (report,) = answer(one)["reports"]
     assert report.startswith("__main__:clear: 1 blocks, 1 warps, 1 threads\n")
 
