@@ -9,7 +9,7 @@ set -uo pipefail
 cd "$(dirname "$0")/.."
 PYTHON=${PYTHON:-python3}
 OUT=${OUT:-$PWD/build/gpu-results}
-STEPS=${STEPS:-robosim start launch step memory primitives ulps tests}
+STEPS=${STEPS:-robosim start launch step memory primitives ulps agreement tests}
 KIT=$PWD/build/gpu-kit
 RUN=$(mktemp -d)
 trap 'rm -rf "$RUN"' EXIT
@@ -48,7 +48,8 @@ sample="import runpy, sys; sys.path[:0] = ['$KBUILD_SITE']; runpy.run_module('ro
 
 run_tests() { # plugins that happen to be installed could warn, and a warning is an error
     cd "$RUN/checkout" || return
-    PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 PYTHONPATH=$KBUILD_SITE timeout "$(limit 260)" "${no_jit[@]}" "$PYTHON" -m pytest tests/gpu \
+    [ $# -gt 0 ] || set -- tests/gpu
+    PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 PYTHONPATH=$KBUILD_SITE timeout "$(limit 260)" "${no_jit[@]}" "$PYTHON" -m pytest \
         -m gpu -o minversion=6.0 -p no:cacheprovider --tb=short --durations=10 -q "$@"
 }
 
@@ -61,6 +62,13 @@ step step timeout "$(limit 60)" "$PYTHON" benchmarks/step.py
 step memory timeout "$(limit 60)" "$PYTHON" benchmarks/memory.py
 step primitives timeout "$(limit 100)" "$PYTHON" benchmarks/primitives.py
 step ulps timeout "$(limit 120)" "${no_jit[@]}" "$PYTHON" benchmarks/ulps.py run "$OUT"
+agree() { # every launch of the tests in the simulator too
+    local names="atomics blocks composites conversions flow functions generics rotations scalars shapes statics structs warp"
+    export KBUILD_SHADOW=$OUT/agreement.json
+    run_tests $(printf "tests/gpu/test_%s.py " $names)
+}
+
+step agreement agree
 step tests run_tests "$@"
 if [ ${#failed[@]} -gt 0 ]; then
     echo "failed: ${failed[*]}"

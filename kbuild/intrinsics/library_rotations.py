@@ -179,7 +179,7 @@ def quat_twist(axis: Vec3, q: Quat):  # type: ignore[no-untyped-def]
 @func
 def quat_twist_angle(axis: Vec3, q: Quat):  # type: ignore[no-untyped-def]
     """How far q turns about an axis of length one [rad], 0 to 2 pi, without the direction."""
-    return 2.0 * kb.acos(kb.clamp(kb.quat_twist(axis, q)[3], -1.0, 1.0))
+    return 2.0 * kb.atan2(kb.abs(q[0] * axis[0] + q[1] * axis[1] + q[2] * axis[2]), q[3])
 
 
 @func

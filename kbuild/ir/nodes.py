@@ -16,8 +16,8 @@ Meaning, where the names leave a choice:
 - Expressions have no effects, except `Call` and `Intrinsic` whose callee has; those stand alone, as the value of an
   `Assign` to a symbol or in an `Evaluate`, so that the order of effects is the order of statements.
 - Integers wrap. `div` and `mod` of integers truncate towards zero; x div 0 = 0 and x mod 0 = x. Shifts by the width or
-  more (or by a negative amount) give 0, or the sign for a signed right shift. `floordiv` of floats is floor(a / b),
-  `mod` of floats is fmod.
+  more (or by a negative amount) give 0, or the sign for a signed right shift. `floordiv` of floats is floor(a / b)
+  (of float16 that of the quotient in float32), `mod` of floats is fmod.
 - `Convert` float → integer truncates, saturates at 32 or 64 bits (narrower types take the low bits of that), NaN gives
   0. Integer → integer takes the low bits; to bool it is `!= 0`.
 - An index is from 0 to below the extent. In a function that `wraps`, one below zero of an `Index`, a `View` or a

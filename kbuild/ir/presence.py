@@ -1,21 +1,64 @@
-"""Which arrays a kernel asks for (`if values:`): a launch may have None for those, and for no others."""
+"""Which arrays a launch may have None for: those that a kernel asks for (`if values:`), or has no use for."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache
 
 from kbuild.ir import nodes
 from kbuild.ir.nodes import Expr, Function
-from kbuild.ir.traverse import callees, walk
+from kbuild.ir.traverse import callees, children, walk
+from kbuild.ir.types import Array, Struct, Type
 
 # A parameter's number, and the way from it: "" for the parameter, ".mask" for a field.
 Path = tuple[int, str]
 
 
 def optional_parameters(function: Function) -> list[str]:
-    """The parameters, and fields of parameters, that a kernel asks for, as `values` and `model.mask`."""
+    """The parameters, and fields of parameters, that may be None, as `values` and `model.mask`."""
     names = [parameter.name for parameter in function.parameters]
-    return sorted(names[number] + rest for number, rest in _asked(function))
+    used = _used(function)
+    arrays = {(number, way) for number, one in enumerate(function.parameters) for way in _arrays_in(one.type)}
+    free = {path for path in arrays if not any(_overlap(path, other) for other in used)}
+    return sorted(names[number] + rest for number, rest in _asked(function) | free)
+
+
+def _arrays_in(type: Type, way: str = "") -> Iterator[str]:
+    """The ways to the arrays in a parameter of a type."""
+    if isinstance(type, Array):
+        yield way
+    elif isinstance(type, Struct):
+        for field in type.fields:
+            yield from _arrays_in(field.type, f"{way}.{field.name}")
+
+
+def _overlap(path: Path, other: Path) -> bool:
+    """One of them is the other, or a part of it."""
+    (number, way), (second, rest) = path, other
+    shorter, longer = sorted((f"{way}.", f"{rest}."), key=len)
+    return number == second and longer.startswith(shorter)
+
+
+@cache
+def _used(function: Function) -> frozenset[Path]:
+    """Parameters and fields of parameters that the function does something with; to hand one on is none yet."""
+    found: set[Path] = set()
+    waiting: list[nodes.Node] = list(function.body)
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, (nodes.Read, nodes.Member)):
+            paths = _path_of(node, function)
+            found.update(paths)
+            waiting += [] if paths else children(node)
+        elif isinstance(node, nodes.Call):
+            for number, argument in enumerate(node.arguments):
+                paths = _path_of(argument, function) if isinstance(argument, (nodes.Read, nodes.Member)) else []
+                inside = [rest for other, rest in _used(node.callee) if other == number]
+                found.update((base, way + rest) for base, way in paths for rest in inside)
+                waiting += [] if paths else [argument]
+        else:
+            waiting += children(node)
+    return frozenset(found)
 
 
 @cache

@@ -5,14 +5,16 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 from types import FunctionType
-from typing import Any
+from typing import Any, TypeAlias, get_args, get_origin
 
 from kbuild.errors import Diagnostic, Span
 from kbuild.ir.types import Type
 from kbuild.lang.source import Definition, SourceFile
 from kbuild.loader.generic import MISSING, annotation_of, is_open
 from kbuild.loader.layout import AbsentType
-from kbuild.loader.types import abi_type
+from kbuild.loader.types import Function, abi_type
+
+Annotated: TypeAlias = "Type | Open | Callee | Several | Diagnostic"
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,19 +24,42 @@ class Open:
     annotation: Any
 
 
+@dataclass(frozen=True, slots=True)
+class Callee:
+    """An annotation that asks for a function: one that is known while building, and no value on the GPU."""
+
+
+@dataclass(frozen=True, slots=True)
+class Several:
+    """The annotation of a tuple: types of its items; with `rest`, any number of items of the one type there is."""
+
+    items: tuple[Any, ...]
+    rest: bool = False
+
+    def of(self, count: int) -> tuple[Any, ...]:
+        """Annotations of so many items; fewer or more where that is not their number."""
+        return self.items * count if self.rest else self.items
+
+
 def parameters_of(definition: Definition) -> list[ast.arg]:
     """Parameters in order, the keyword-only ones last."""
     arguments = definition.args
     return [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
 
 
-def parameter_type(function: FunctionType, argument: ast.arg, file: SourceFile) -> Type | Open | Diagnostic:
-    """The type of a parameter, `Open` where it follows the argument, or what is wrong with the annotation."""
+def parameter_type(function: FunctionType, argument: ast.arg, file: SourceFile) -> Annotated:
+    """The type of a parameter, `Open` where it follows the argument, `Callee` for a function, `Several` for a tuple, or
+    what is wrong with the annotation."""
     span = file.span(argument)
     try:
         value = annotation_of(function, argument.arg)
         if value is MISSING:
             return missing_type(argument.arg, span)
+        if value is Function:
+            return Callee()
+        if get_origin(value) is tuple:
+            items = get_args(value)
+            return Several(items[:1], True) if items[1:] == (...,) else Several(items)
         return Open(value) if is_open(value) else abi_type(value)
     except Exception as error:
         return not_a_type(argument.arg, error, file.span(argument.annotation or argument))

@@ -73,20 +73,24 @@ def call(ctx: Context, node: ast.expr) -> Operand:
     if any(k.arg is None for k in node.keywords):
         ctx.refuse("KB111", "kernels have no arguments with two stars", node, "write the arguments out")
     plain = [a.value if isinstance(a, ast.Starred) else a for a in node.args]
-    given = ctx.operands([*plain, *(k.value for k in node.keywords)])
+    types = {k.arg: _wanted_type(ctx, k.value) for k in node.keywords if k.arg == "dtype"}
+    given = ctx.operands([*plain, *(k.value for k in node.keywords if k.arg not in types)])
     positional = _spread(ctx, node.args, given)
-    named = {k.arg: operand for k, operand in zip(node.keywords, given[len(node.args) :], strict=True) if k.arg}
+    others = [k.arg for k in node.keywords if k.arg and k.arg not in types]
+    named = {**types, **dict(zip(others, given[len(node.args) :], strict=True))}
     return _dispatch(ctx, callee, positional, named, node)
 
 
 def _spread(ctx: Context, arguments: Sequence[ast.expr], given: list[Operand]) -> list[Operand]:
-    """Positional arguments, with the parts of those that have a star: of a tuple, or of a vector or matrix."""
+    """Positional arguments, with the parts of those that have a star: of a tuple, of a vector, the rows of a matrix."""
     found: list[Operand] = []
     for node, operand in zip(arguments, given, strict=False):
         if not isinstance(node, ast.Starred):
             found.append(operand)
         elif isinstance(operand, Pack):
             found.extend(operand.items)
+        elif isinstance(getattr(operand, "type", VOID), Matrix):
+            found.extend(constructors.rows(ctx, ctx.typed(operand, node), node))
         elif is_composite(getattr(operand, "type", VOID)):
             found.extend(constructors.components(ctx, ctx.typed(operand, node), node))
         else:
@@ -98,7 +102,7 @@ def _spread(ctx: Context, arguments: Sequence[ast.expr], given: list[Operand]) -
 def _callee(ctx: Context, node: ast.Call) -> Any:
     """The Python object that is called; `type(x)` is the type of x."""
     if isinstance(node.func, ast.Call):
-        inner = ctx.expr(node.func)
+        inner = _wanted_type(ctx, node.func)
         return inner.value if isinstance(inner, Static) else ctx.refuse_static(Static(inner, ctx.span(node)), node)
     if not ctx.scope.is_outer(node.func):
         if ctx.scope.root(node.func) in ctx.poisoned:
@@ -111,6 +115,18 @@ def _callee(ctx: Context, node: ast.Call) -> Any:
         ctx.refuse("KB111", "this is no function", node.func, "call a @kb.func of a module")
     operand = outer(ctx, node.func)
     return operand.value if isinstance(operand, Static) else operand
+
+
+def _wanted_type(ctx: Context, node: ast.expr) -> Operand:
+    """What stands where a type is wanted: before the parentheses of a call, after `dtype=`."""
+    if isinstance(node, ast.Call) and ctx.scope.is_outer(node.func):
+        callee = outer(ctx, node.func)
+        if isinstance(callee, Static) and callee.value in constructors.FACTORIES:
+            given = ctx.operands([*node.args, *(k.value for k in node.keywords)])
+            names = [k.arg or "" for k in node.keywords]
+            named = dict(zip(names, given[len(node.args) :], strict=True))
+            return constructors.type_form(ctx, callee.value, given[: len(node.args)], named, node)
+    return ctx.expr(node)
 
 
 def _known(ctx: Context, node: ast.expr) -> Static | None:
@@ -126,7 +142,7 @@ def _dispatch(ctx: Context, callee: Any, given: list[Operand], named: dict[str, 
     if isinstance(callee, Function) and not isinstance(callee, Kernel):
         return _call_function(ctx, callee, given, named, node)
     if callee in constructors.FACTORIES:
-        return constructors.type_form(ctx, callee, given, named, node)
+        return constructors.factory(ctx, callee, given, named, node)
     type = callee if isinstance(callee, Type) else _type_of(ctx, callee, node)
     if type is not None and callee is not builtin_type:
         return _construct(ctx, type, given, named, node)
@@ -197,11 +213,20 @@ def _call_function(
     names = _parameter_names(function)
     ordered = _arranged(ctx, function, names, given, named, node)
     callee = ctx.program.instance(function, ordered, ctx.span(node))
+    values = [one for operand in ordered for one in _values_of(operand)]
     arguments = tuple(
         ctx.coerce(operand, symbol.type, node, f"argument {symbol.name!r} of {function.name}")
-        for operand, symbol in zip(ordered, callee.parameters, strict=True)
+        for operand, symbol in zip(values, callee.parameters, strict=True)
     )
     return results_of(ctx, nodes.Call(callee, arguments, callee.result, ctx.span(node)))
+
+
+def _values_of(operand: Operand) -> list[Operand]:
+    """What an argument passes on: of a tuple each item, of a function nothing."""
+    if isinstance(operand, Pack):
+        return [one for item in operand.items for one in _values_of(item)]
+    is_function = isinstance(operand, Static) and isinstance(operand.value, (Function, Builtin))
+    return [] if is_function else [operand]
 
 
 def _parameter_names(function: Function) -> list[str]:

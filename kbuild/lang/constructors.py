@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 from kbuild.ir import nodes
 from kbuild.ir.nodes import Const, Expr
-from kbuild.ir.types import FLOAT32, INT32, Matrix, Scalar, Type, Vector, element_of, is_number
+from kbuild.ir.types import BOOL, FLOAT32, INT32, Matrix, Scalar, Type, Vector, element_of, is_number
 from kbuild.ir.types import quaternion as quaternion_of
 from kbuild.ir.types import transformation as transformation_of
 from kbuild.lang.context import Context
@@ -90,7 +90,8 @@ def _from_parts(ctx: Context, type: Vector | Matrix, given: list[Operand], node:
 def _from_numbers(ctx: Context, type: Vector | Matrix, given: list[Operand], node: ast.Call) -> list[Expr]:
     count = type.length if isinstance(type, Vector) else type.rows * type.columns
     takes_one = isinstance(type, Matrix) or type.kind != "quat"
-    given = given or [Untyped(0, ctx.span(node))] * (1 if takes_one else count)
+    zero = Const(False, type.element, ctx.span(node)) if type.element == BOOL else Untyped(0, ctx.span(node))
+    given = given or [zero] * (1 if takes_one else count)
     if len(given) != count and not (takes_one and len(given) == 1):
         _refuse_count(ctx, type, given, count, takes_one, node)
     parts = [ctx.coerce(operand, type.element, node, f"an element of {type}") for operand in given]
@@ -124,7 +125,40 @@ def components(ctx: Context, value: Expr, node: ast.AST) -> list[Expr]:
     return [nodes.Component(base, cell, type.element, span) for cell in cells]
 
 
+def rows(ctx: Context, value: Expr, node: ast.AST) -> list[Expr]:
+    """The rows of a matrix, which is evaluated once."""
+    type, span = value.type, ctx.span(node)
+    assert isinstance(type, Matrix)
+    row, base = Vector(type.columns, type.element), read_often(ctx, value)
+    return [nodes.Component(base, (Const(i, INT32, span),), row, span) for i in range(type.rows)]
+
+
 # Types as calls
+
+
+def factory(ctx: Context, callee: Any, given: list[Operand], named: Named, node: ast.Call) -> Operand:
+    """`kb.types.vector(length=3, dtype=float)` is a type, `kb.types.vector(x, y)` a value: as `kb.vector` has it.
+
+    In Warp's dialect it is a value of the type, zeros, wherever none but a value can stand.
+    """
+    if not _names_a_type(ctx, callee, given, named, node):
+        return FORMS[callee.__name__](ctx, given, named, node)
+    made = type_form(ctx, callee, given, named, node)
+    return composite(ctx, made.value, [], {}, node) if ctx.owner.dialect == "warp" else made
+
+
+def _names_a_type(ctx: Context, callee: Any, given: list[Operand], named: Named, node: ast.Call) -> bool:
+    """All arguments are known while building, and are those of the type; what is wrong with a type is told as such."""
+    if any(isinstance(operand, Expr) for operand in (*given, *named.values())):
+        return False
+    if callee in (factories.vector, factories.matrix):
+        size = named.get("length" if callee is factories.vector else "shape")
+        return not given if size is not None else len(given) + len(named) == 2 and len(given) > 0
+    return len(given) + len(named) == (1 if given or "dtype" in named else 0) and not _is_number(given)
+
+
+def _is_number(given: list[Operand]) -> bool:
+    return bool(given) and isinstance(given[0], Untyped)
 
 
 def type_form(ctx: Context, callee: Any, given: list[Operand], named: Named, node: ast.Call) -> Static:
@@ -132,9 +166,12 @@ def type_form(ctx: Context, callee: Any, given: list[Operand], named: Named, nod
     arguments = [_python(ctx, o, node) for o in given]
     options = {name: _python(ctx, o, node) for name, o in named.items()}
     try:
-        return Static(abi_type(callee(*arguments, **options)), ctx.span(node))
+        made = abi_type(callee(*arguments, **options))
     except TypeError as error:
         ctx.refuse("KB130", f"kb.types.{callee.__name__}: {error}", node)
+    if made.size == 0:
+        ctx.refuse("KB130", "kb.types.vector: length must be a whole number from 1 to 9999, not 0", node)
+    return Static(made, ctx.span(node))
 
 
 def _python(ctx: Context, operand: Operand, node: ast.AST) -> Any:
@@ -176,8 +213,8 @@ def _element(ctx: Context, name: str, given: list[Operand], dtype: Any, node: as
         numbers = [o.value for o in given if isinstance(o, Untyped)]
         floats = [number for number in numbers if isinstance(number, float)]
         found = element_of(typed[0].type) if typed else default_type((floats or numbers or [0.0])[0])
-    if not isinstance(found, Scalar) or not is_number(found):
-        ctx.refuse("KB130", f"kb.{name} is made of numbers, not of {found}", node)
+    if not isinstance(found, Scalar):
+        ctx.refuse("KB130", f"kb.{name} is made of numbers or truth values, not of {found}", node)
     return found
 
 

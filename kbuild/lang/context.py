@@ -85,6 +85,7 @@ class Context:
     shared: list[Symbol] = field(default_factory=list)
     set_aside: set[Symbol] = field(default_factory=set)
     has_lost_return: bool = False
+    has_lost_parameter: bool = False
 
     # Places and refusals
 

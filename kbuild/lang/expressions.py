@@ -10,11 +10,13 @@ from kbuild.errors import did_you_mean
 from kbuild.intrinsics.absent import ABSENT
 from kbuild.ir import nodes
 from kbuild.ir.nodes import Const, Expr, Read, Symbol
-from kbuild.ir.types import BOOL, Array, Scalar
+from kbuild.ir.types import BOOL, Array, Matrix, Scalar, Struct, Vector
 from kbuild.lang import operators, places
 from kbuild.lang.context import Context, ExpressionHandler
 from kbuild.lang.operands import Operand, Pack, Silenced, Static, Untyped, fit
 from kbuild.lang.scope import UnresolvedName
+from kbuild.loader.layout import abi_type
+from kbuild.loader.values import class_of
 
 # Modules whose attributes are the names of the language.
 _LANGUAGE = frozenset({"kbuild", "kbuild.warp"})
@@ -79,15 +81,37 @@ def captured_operand(ctx: Context, value: Any, node: ast.expr) -> Operand:
         return Untyped(value.value, span)
     if type(value) in (int, float):
         return Untyped(value, span)
+    if getattr(type(value), "_kb_struct_", False):
+        return _captured_struct(ctx, value, node)
     if not isinstance(value, type) and hasattr(type(value), "_kb_type_"):
         kind = type(value)._kb_type_
         if isinstance(kind, Scalar):
             return Const(float(value) if kind.kind == "float" else int(value), kind, span)
-        parts = tuple(Const(fit(item, kind.element), kind.element, span) for item in _flat(value))  # type: ignore[arg-type]
+        is_truth = kind.element == BOOL
+        numbers = [item if is_truth else fit(item, kind.element) for item in _flat(value)]
+        parts = tuple(Const(item, kind.element, span) for item in numbers)  # type: ignore[arg-type]
         return nodes.Build(parts, kind, span)
     if type(value) is tuple:
         return Pack(tuple(captured_operand(ctx, item, node) for item in value), span)
     return Static(value, span)
+
+
+def _captured_struct(ctx: Context, value: Any, node: ast.expr) -> Operand:
+    """A record of the host as a constant; what holds an array is none."""
+    kind = abi_type(type(value))
+    assert isinstance(kind, Struct)
+    parts = []
+    for field in kind.fields:
+        operand = captured_operand(ctx, getattr(value, field.name), node)
+        if isinstance(operand, Static) and operand.value is not None:
+            return Static(value, ctx.span(node))
+        if isinstance(operand, Pack) and isinstance(field.type, (Vector, Matrix)):
+            host: Any = class_of(field.type)
+            operand = captured_operand(ctx, host(*getattr(value, field.name)), node)
+        if field.type == BOOL and isinstance(operand, Untyped):
+            operand = Const(bool(operand.value), BOOL, operand.span)
+        parts.append(ctx.coerce(operand, field.type, node, f"field {field.name!r} of {kind.name}"))
+    return nodes.Build(tuple(parts), kind, ctx.span(node))
 
 
 def _flat(value: Any) -> list[Any]:

@@ -25,7 +25,7 @@ def for_(ctx: Context, node: ast.stmt) -> None:
         _loop_body(ctx, node.body)
         raise Silenced
     target, (start, stop, step) = head
-    if static.mentions_in_static(ctx, node.body, target.id):
+    if static.mentions_in_static(ctx, node.body, target.id) or static.picks_items(ctx, node.body, target.id):
         _unroll(ctx, node, target, (start, stop, step))
         return
     counter = Symbol(target.id, start.type, ctx.span(target))

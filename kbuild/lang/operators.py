@@ -21,6 +21,7 @@ from kbuild.ir.types import (
 from kbuild.lang.constructors import components
 from kbuild.lang.context import Context, conversion_help
 from kbuild.lang.operands import FOLD, Operand, Untyped, default_type, describe
+from kbuild.lang.parts import read_often
 from kbuild.loader.types import Function
 
 BINARY: dict[type[ast.operator], tuple[str, str]] = {
@@ -61,6 +62,8 @@ def binary(ctx: Context, kind: type[ast.operator], left: Operand, right: Operand
         return product
     if op == "pow":
         return _pow(ctx, a, b, node)
+    if _is_by_elements(op, a.type, b.type):
+        return _by_elements(ctx, op, a, b, node)
     return _build(ctx, op, sign, a, b, node)
 
 
@@ -106,10 +109,26 @@ def _build(ctx: Context, op: str, sign: str, a: Expr, b: Expr, node: ast.AST) ->
     return nodes.Binary(op, a, b, type, ctx.span(node))
 
 
+def _is_by_elements(op: str, a: Type, b: Type) -> bool:
+    """What the IR knows of numbers alone: remainders and bits of vectors, and a number divided by a vector."""
+    if is_composite(b) and not is_composite(a):
+        return op == "div" and element_of(b) == a
+    return is_composite(a) and a == b and (op == "mod" or (op in _BITS and is_integer(element_of(a))))
+
+
+def _by_elements(ctx: Context, op: str, a: Expr, b: Expr, node: ast.AST) -> Expr:
+    span, element = ctx.span(node), element_of(b.type)
+    right = components(ctx, b, node)
+    left = components(ctx, a, node) if is_composite(a.type) else [read_often(ctx, a)] * len(right)
+    parts = tuple(nodes.Binary(op, x, y, element, span) for x, y in zip(left, right, strict=True))
+    return nodes.Build(parts, b.type, span)
+
+
 def _result_type(ctx: Context, op: str, sign: str, a: Type, b: Type, node: ast.AST) -> Type:
-    if a == BOOL or b == BOOL:
+    if BOOL in (element_of(a), element_of(b)):
         help = "use `and`, `or`, `not` for truth values" if op in _BITS else "convert it: `kb.int32(…)`"
-        ctx.refuse("KB121", f"`{sign}` does not take bool", node, help)
+        found = a if element_of(a) == BOOL else b
+        ctx.refuse("KB121", f"`{sign}` does not take {found}", node, help)
     if is_composite(a) or is_composite(b):
         return _composite_type(ctx, op, sign, a, b, node)
     for type in (a, b):
@@ -194,6 +213,10 @@ def unary(ctx: Context, kind: type[ast.unaryop], operand: Operand, node: ast.AST
         return _fold_unary(ctx, kind, operand, node)
     expr = ctx.typed(operand, node)
     if kind is ast.Invert:
+        if is_composite(expr.type) and is_integer(element_of(expr.type)):
+            element = element_of(expr.type)
+            parts = tuple(nodes.Unary("invert", x, element, span) for x in components(ctx, expr, node))
+            return nodes.Build(parts, expr.type, span)
         if not is_integer(expr.type):
             ctx.refuse("KB121", f"`~` takes integers, not {expr.type}", node, "use `not` for truth values")
         return nodes.Unary("invert", expr, expr.type, span)

@@ -2,7 +2,7 @@
 
 The types of the arguments decide: values must have a parameter's type exactly, a number whose type is not fixed prefers
 its own (int32, float32) and takes any that it fits. Of those that fit, the one with the most exact arguments is called,
-and among equals the one that was declared last.
+of these the one with the fewest types left open (`Any`), and among equals the one that was declared last.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ import ast
 from collections.abc import Mapping, Sequence
 
 from kbuild.ir.types import VOID, Type
-from kbuild.lang.annotations import parameter_type, parameters_of
+from kbuild.lang.annotations import Callee, Several, parameter_type, parameters_of
 from kbuild.lang.context import Context
-from kbuild.lang.operands import Operand, Untyped, default_type, describe, fit
+from kbuild.lang.operands import Operand, Pack, Static, Untyped, default_type, describe, fit
 from kbuild.lang.source import definition_of
 from kbuild.loader import generic
 from kbuild.loader.types import Function
@@ -25,7 +25,7 @@ def choose(
     """The overload for these arguments; a function without overloads is itself."""
     if len(function.overloads) == 1:
         return function
-    best, most = None, -1
+    best, most = None, (-1, -1)
     for one in function.overloads:
         exact = _exact(one, given, named)
         if exact is not None and exact >= most:
@@ -37,8 +37,9 @@ def choose(
     return best
 
 
-def _exact(function: Function, given: Sequence[Operand], named: Mapping[str, Operand]) -> int | None:
-    """How many arguments have exactly their parameter's type; None where one does not fit."""
+def _exact(function: Function, given: Sequence[Operand], named: Mapping[str, Operand]) -> tuple[int, int] | None:
+    """How many arguments have exactly their parameter's type, and how many of these types are written out, where others
+    say `Any`; None where an argument does not fit."""
     file, definition = definition_of(function.function)
     arguments = {argument.arg: argument for argument in parameters_of(definition)}
     names = list(arguments)
@@ -48,16 +49,27 @@ def _exact(function: Function, given: Sequence[Operand], named: Mapping[str, Ope
     optional = len(function.function.__defaults__ or ()) + len(function.function.__kwdefaults__ or {})
     if len(found) < len(names) - optional:
         return None
-    count, binding = 0, dict[object, Type]()
+    count, closed, binding = 0, 0, dict[object, Type]()
     for name, operand in found.items():
         type = parameter_type(function.function, arguments[name], file)
+        if isinstance(type, Callee):
+            if not isinstance(operand, Static):
+                return None
+            count += 1
+            continue
+        if isinstance(type, Several):
+            if not isinstance(operand, Pack) or len(operand.items) != len(type.of(len(operand.items))):
+                return None
+            count += 1
+            continue
         annotation = generic.annotation_of(function.function, name) if not isinstance(type, Type) else type
         own = default_type(operand.value) if isinstance(operand, Untyped) else getattr(operand, "type", VOID)
         if generic.match(annotation, own, binding):
             count += 1
+            closed += isinstance(type, Type)
         elif not (isinstance(operand, Untyped) and isinstance(type, Type) and fit(operand.value, type) is not None):
             return None
-    return count
+    return count, closed
 
 
 def _signature(function: Function) -> str:

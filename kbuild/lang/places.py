@@ -124,7 +124,7 @@ def attribute(ctx: Context, node: ast.expr) -> Operand:
 def _attribute(ctx: Context, base: Operand, node: ast.Attribute) -> Operand:
     if isinstance(base, nodes.Position):
         return positions.along(ctx, base, node)
-    if isinstance(base, Static) and isinstance(base.value, (Vector, Matrix)) and node.attr == "dtype":
+    if isinstance(base, Static) and isinstance(base.value, (Vector, Matrix, Array)) and node.attr == "dtype":
         return Static(base.value.element, ctx.span(node))  # `a.dtype.dtype` of an array of vectors
     value = ctx.typed(base, node.value)
     match value.type:
@@ -132,6 +132,11 @@ def _attribute(ctx: Context, base: Operand, node: ast.Attribute) -> Operand:
             return _array_attribute(ctx, value, value.type, node)
         case Vector() | Matrix() if node.attr == "dtype":
             return Static(value.type.element, ctx.span(node))
+        case Vector() if node.attr == "length":
+            return Untyped(value.type.length, ctx.span(node))
+        case Matrix() if node.attr == "shape":
+            span = ctx.span(node)
+            return Pack((Untyped(value.type.rows, span), Untyped(value.type.columns, span)), span)
         case Vector(kind="transform") if node.attr in ("p", "q"):
             return parts.of_transform(ctx, value, node)
         case Vector(kind="vec" | "quat") if node.attr in _SWIZZLE[: value.type.length]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any, TypeAlias
 
 from kbuild.errors import CompileError, Diagnostic, Note, Report, Span
 from kbuild.ir import nodes
@@ -18,14 +19,18 @@ from kbuild.ir.nodes import Function, Kernel, Stmt, Symbol
 from kbuild.ir.traverse import callees, walk
 from kbuild.ir.types import VOID, Type, structs_in
 from kbuild.lang import blocks, calls, expressions, statements
-from kbuild.lang.annotations import Open, parameter_type, parameters_of
+from kbuild.lang.annotations import Annotated, Callee, Open, Several, parameter_type, parameters_of
 from kbuild.lang.context import Context
-from kbuild.lang.operands import Operand, Refused, Silenced, Structure, Untyped, default_type
+from kbuild.lang.operands import Operand, Pack, Refused, Silenced, Static, Structure, Untyped, default_type, describe
 from kbuild.lang.scope import Scope
 from kbuild.lang.source import definition_of, head
 from kbuild.loader import generic
 from kbuild.loader import types as runtime
+from kbuild.loader.builtins import Builtin
+from kbuild.loader.generic import is_open
+from kbuild.loader.types import abi_type
 
+_Key: TypeAlias = "tuple[int, tuple[object, ...]]"  # a function, and what its arguments are
 _EXPRESSIONS = {**expressions.HANDLERS, ast.Call: calls.call}
 
 
@@ -92,9 +97,9 @@ class _Program:
     report: Report
     kernel: runtime.Kernel
     asserts: bool
-    instances: dict[tuple[int, tuple[Type, ...]], Function | None] = field(default_factory=dict)
+    instances: dict[_Key, Function | None] = field(default_factory=dict)
     active: list[tuple[runtime.Function, Span]] = field(default_factory=list)
-    lowering: set[tuple[int, tuple[Type, ...]]] = field(default_factory=set)
+    lowering: set[_Key] = field(default_factory=set)
     structures: dict[int, Structure] = field(default_factory=dict)
 
     def structure(self, function: Function) -> Structure:
@@ -104,7 +109,7 @@ class _Program:
         return tuple(Note(f"in {function.name}, called here", span) for function, span in reversed(self.active))
 
     def instance(self, function: runtime.Function, arguments: Sequence[Operand], span: Span) -> Function:
-        key = (id(function), tuple(_argument_type(a) for a in arguments))
+        key = (id(function), tuple(_argument_key(a) for a in arguments))
         if key in self.lowering:
             text = f"{function.name} calls itself"
             raise Refused(Diagnostic("KB113", text, span, help="write a loop", notes=self.notes()))
@@ -132,11 +137,11 @@ class _Program:
     def lower(self, owner: runtime.Function | runtime.Kernel, arguments: Sequence[Operand]) -> Function:
         """One function at its parameter types. Raises Refused, CompileError KB100."""
         file, definition = definition_of(owner.function)
-        scope = Scope(owner.function, definition)
+        scope = Scope(owner.function, definition, owner.dialect)
         ctx = Context(self, owner, file, scope, definition, _EXPRESSIONS, statements.HANDLERS)
         parameters = self._parameters(ctx, arguments)
         body = ctx.body(definition.body)
-        if len(parameters) < len(parameters_of(definition)):
+        if ctx.has_lost_parameter:
             raise Silenced
         body = self._with_last_return(ctx, body)
         module = owner.module
@@ -148,13 +153,20 @@ class _Program:
 
     def _parameters(self, ctx: Context, arguments: Sequence[Operand]) -> tuple[Symbol, ...]:
         self._refuse_collecting(ctx)
-        symbols = []
+        symbols: list[Symbol] = []
         binding: generic.Binding = {}
         for position, argument in enumerate(parameters_of(ctx.definition)):
             given = arguments[position] if position < len(arguments) else None
-            type = self._parameter_type(ctx, argument, given, binding)
+            found = parameter_type(ctx.owner.function, argument, ctx.file)
+            if isinstance(given, Pack) and isinstance(found, (Open, Several)):
+                ctx.aliases[argument.arg] = self._tuple(ctx, argument, argument.arg, found, given, symbols)
+                continue
+            type = self._parameter_type(ctx, argument, found, given, binding)
             if type is None:
                 ctx.poisoned.add(argument.arg)
+                ctx.has_lost_parameter = True
+            elif isinstance(type, Static):
+                ctx.aliases[argument.arg] = type
             else:
                 symbols.append(Symbol(argument.arg, type, ctx.span(argument)))
         ctx.symbols.update((s.name, s) for s in symbols)
@@ -172,16 +184,68 @@ class _Program:
                 self.report.add(Diagnostic("KB106", text, span, help=help, notes=self.notes()))
 
     def _parameter_type(
-        self, ctx: Context, argument: ast.arg, given: Operand | None, binding: generic.Binding
-    ) -> Type | None:
-        found = parameter_type(ctx.owner.function, argument, ctx.file)
+        self, ctx: Context, argument: ast.arg, annotated: Annotated, given: Operand | None, binding: generic.Binding
+    ) -> Type | Static | None:
+        found: Type | Static | Open | Diagnostic
+        if isinstance(annotated, Callee):
+            found = self._function(ctx, argument, given)
+        elif isinstance(annotated, Several):
+            found = self._no_tuple(ctx, argument, given)
+        else:
+            found = annotated
         if isinstance(found, Open):
             found = self._bound_type(ctx, argument, found, given, binding)
         if isinstance(found, Diagnostic):
             notes = self.notes()
             self.report.add(Diagnostic(found.code, found.message, found.span, help=found.help, notes=notes))
             return None
+        if isinstance(found, Static):
+            return found
         return blocks.in_shared_memory(found, getattr(given, "type", None)) or found
+
+    def _tuple(
+        self, ctx: Context, argument: ast.arg, name: str, found: Open | Several, given: Pack, symbols: list[Symbol]
+    ) -> Pack:
+        """A tuple as a parameter: each of its items is a parameter of the lowered function."""
+        annotations = (found.annotation,) * len(given.items) if isinstance(found, Open) else found.of(len(given.items))
+        if len(annotations) != len(given.items):
+            text = f"{argument.arg!r} of {ctx.owner.name} has {len(annotations)} items, not {len(given.items)}"
+            raise Refused(Diagnostic("KB120", text, self._place(ctx, argument), notes=self.notes()))
+        items: list[Operand] = []
+        for number, (annotation, item) in enumerate(zip(annotations, given.items, strict=True)):
+            inner = f"{name}_{number}"
+            if isinstance(item, Pack):
+                items.append(self._tuple(ctx, argument, inner, Open(Any), item, symbols))
+                continue
+            wanted = None if is_open(annotation) else abi_type(annotation)
+            symbol = Symbol(inner, wanted or _argument_type(item), ctx.span(argument))
+            symbols.append(symbol)
+            items.append(nodes.Read(symbol, symbol.type, ctx.span(argument)))
+        return Pack(tuple(items), ctx.span(argument))
+
+    def _place(self, ctx: Context, argument: ast.arg) -> Span:
+        return self.active[-1][1] if self.active else ctx.span(argument)
+
+    def _no_tuple(self, ctx: Context, argument: ast.arg, given: Operand | None) -> Diagnostic:
+        if given is None:
+            text = f"{ctx.owner.name} is a kernel, and {argument.arg!r} is a tuple: kernels take values"
+            return Diagnostic("KB102", text, ctx.span(argument), help="use a struct, or several parameters")
+        text = f"{argument.arg!r} of {ctx.owner.name} takes a tuple, not {describe(given)}"
+        return Diagnostic("KB120", text, self._place(ctx, argument))
+
+    def _function(self, ctx: Context, argument: ast.arg, given: Operand | None) -> Static | Diagnostic:
+        """What a parameter stands for that asks for a function."""
+        is_function = isinstance(given, Static) and isinstance(given.value, (runtime.Function, Builtin))
+        if isinstance(given, Static) and is_function and not isinstance(given.value, runtime.Kernel):
+            return given
+        name = ctx.owner.name
+        if given is None:
+            text = f"{name} is a kernel, and {argument.arg!r} asks for a function: kernels take values"
+            help = "make the kernel in a function that takes it, or call it by its name"
+            return Diagnostic("KB102", text, ctx.span(argument), help=help)
+        text = f"{argument.arg!r} of {name} takes a function of the kernel language, not {describe(given)}"
+        help = "give it the name of a @kb.func, or of a function of kbuild's"
+        return Diagnostic("KB120", text, self._place(ctx, argument), help=help)
 
     def _bound_type(
         self, ctx: Context, argument: ast.arg, found: Open, given: Operand | None, binding: generic.Binding
@@ -201,7 +265,7 @@ class _Program:
         type = _argument_type(given)
         if not generic.match(found.annotation, type, binding):
             text = f"{name!r} of {ctx.owner.name} takes {generic.spell(found.annotation)}, not {type}"
-            return Diagnostic("KB120", text, self.active[-1][1] if self.active else ctx.span(argument))
+            return Diagnostic("KB120", text, self._place(ctx, argument))
         return type
 
     def _with_last_return(self, ctx: Context, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
@@ -219,6 +283,16 @@ def _argument_type(operand: Operand) -> Type:
     if isinstance(operand, Untyped):
         return default_type(operand.value)
     return getattr(operand, "type", VOID)
+
+
+def _argument_key(operand: Operand) -> object:
+    """What a function is lowered anew for: other types, or another function."""
+    is_function = isinstance(operand, Static) and isinstance(operand.value, (runtime.Function, Builtin))
+    if isinstance(operand, Static) and is_function:
+        return ("function", id(operand.value))
+    if isinstance(operand, Pack):
+        return tuple(_argument_key(item) for item in operand.items)
+    return _argument_type(operand)
 
 
 def _always_leaves(body: tuple[Stmt, ...]) -> bool:

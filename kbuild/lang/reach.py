@@ -19,10 +19,9 @@ from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
 
-from kbuild.errors import Diagnostic
 from kbuild.ir.types import Struct, Type, structs_in
 from kbuild.lang import asserts
-from kbuild.lang.annotations import Open, parameter_type, parameters_of
+from kbuild.lang.annotations import Annotated, Callee, Open, Several, parameter_type, parameters_of
 from kbuild.lang.scope import Captured, Scope, UnresolvedName, local_names
 from kbuild.lang.source import Definition, SourceFile, definition_of
 from kbuild.loader import identity
@@ -65,7 +64,7 @@ def reach(kernel: Kernel) -> Reach:
 
 def _visit(owner: Function, prefix: str, found: Reach) -> None:
     file, definition = definition_of(owner.function)
-    scope = Scope(owner.function, definition)
+    scope = Scope(owner.function, definition, owner.dialect)
     found.functions.append(owner)
     found.paths.append(file.path)
     found.asserts += asserts.rows(owner, file, definition)
@@ -168,9 +167,13 @@ def _parameter_parts(owner: Function, definition: Definition, file: SourceFile, 
         yield [argument.arg, _spelled(type)]
 
 
-def _spelled(type: Type | Open | Diagnostic) -> str:
+def _spelled(type: Annotated) -> str:
     if isinstance(type, Open):
         return spell(type.annotation)
+    if isinstance(type, Callee):
+        return "function"
+    if isinstance(type, Several):
+        return f"tuple[{', '.join(map(spell, type.items))}{', ...' if type.rest else ''}]"
     return str(type) if isinstance(type, Type) else "?"
 
 

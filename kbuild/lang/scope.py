@@ -16,6 +16,8 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from kbuild.lang.source import Definition
+from kbuild.loader import builtins as kernel_builtins
+from kbuild.loader import values
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +39,8 @@ class UnresolvedName(Exception):
 class Scope:
     """Names of one Python function, seen from its code."""
 
-    def __init__(self, function: FunctionType, definition: Definition) -> None:
-        self.function = function
+    def __init__(self, function: FunctionType, definition: Definition, dialect: str = "") -> None:
+        self.function, self.dialect = function, dialect
         self.locals = local_names(definition)
 
     @staticmethod
@@ -82,9 +84,16 @@ class Scope:
                 raise UnresolvedName(name, []) from None
         if name in function.__globals__:
             return Captured(function.__globals__[name], f"global:{name}")
+        if self.dialect == "warp" and _is_of_language(name):
+            return Captured(kernel_builtins.TABLE.get(name) or getattr(values, name), None)
         if hasattr(builtins, name):
             return Captured(getattr(builtins, name), None)
         raise UnresolvedName(name, [*function.__globals__, *function.__code__.co_freevars, *self.locals])
+
+
+def _is_of_language(name: str) -> bool:
+    """Warp knows the names of its language without a module before them: `vec3(…)`, `expect_eq(a, b)`."""
+    return name in kernel_builtins.TABLE or name in values.__all__
 
 
 def _is_language(value: Any) -> bool:

@@ -309,7 +309,10 @@ def expression(ctx: Context, node: ast.stmt) -> None:
     if blocks.statement(ctx, node.value):
         return
     mark = len(ctx.block)
-    ctx.expr(node.value)
+    value = ctx.expr(node.value)
+    if isinstance(value, nodes.ThreadIndex):
+        ctx.emit(nodes.Evaluate(value, ctx.span(node)))  # says how many coordinates a thread has
+        return
     if len(ctx.block) == mark:
         ctx.refuse("KB110", "this call does nothing: it changes no memory and its value is not used", node)
     _drop_results(ctx, mark)

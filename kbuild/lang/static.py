@@ -15,7 +15,7 @@ from kbuild.ir.nodes import Const, Expr
 from kbuild.ir.types import Array, Matrix, Type, Vector
 from kbuild.lang.context import Context
 from kbuild.lang.expressions import captured_operand
-from kbuild.lang.operands import Operand, Static
+from kbuild.lang.operands import Operand, Pack, Static, Untyped
 from kbuild.lang.scope import Scope, UnresolvedName
 from kbuild.loader.builtins import Builtin
 from kbuild.loader.identity import CaptureError, encode
@@ -64,7 +64,18 @@ def _known_here(ctx: Context) -> dict[str, object]:
     """What an expression may know of the kernel's own names."""
     aliases = {name: operand.value for name, operand in ctx.aliases.items() if isinstance(operand, Static)}
     variables = {name: _Known(symbol.type) for name, symbol in ctx.symbols.items() if _has_parts(symbol.type)}
-    return {**variables, **ctx.known, **aliases, **ctx.constants}
+    tuples = {name: _items(operand) for name, operand in ctx.aliases.items() if isinstance(operand, Pack)}
+    return {**variables, **tuples, **ctx.known, **aliases, **ctx.constants}
+
+
+def _items(operand: Operand) -> object:
+    """A tuple as far as it is known: its length, its numbers, and what is known of its other items."""
+    match operand:
+        case Pack(items):
+            return tuple(_items(item) for item in items)
+        case Untyped(value) | Static(value) | Const(value):
+            return value
+    return _Known(operand.type)
 
 
 def _has_parts(type: Type) -> bool:
@@ -116,6 +127,18 @@ def mentions_in_static(ctx: Context, statements: list[ast.stmt], name: str) -> b
         isinstance(node, ast.Call)
         and _may_be_static(ctx, node)
         and any(isinstance(n, ast.Name) and n.id == name for n in ast.walk(node))
+        for statement in statements
+        for node in ast.walk(statement)
+    )
+
+
+def picks_items(ctx: Context, statements: list[ast.stmt], name: str) -> bool:
+    """Some subscript in the statements takes the item of a tuple that this name says."""
+    return any(
+        isinstance(node, ast.Subscript)
+        and isinstance(node.value, ast.Name)
+        and isinstance(ctx.aliases.get(node.value.id), Pack)
+        and any(isinstance(n, ast.Name) and n.id == name for n in ast.walk(node.slice))
         for statement in statements
         for node in ast.walk(statement)
     )

@@ -14,7 +14,7 @@ import ctypes
 import os
 import struct
 
-from . import checks, context, driver, kernel, ordering, recent, resolve, types, uses
+from . import checks, context, driver, kernel, ordering, providers, recent, resolve, types, uses
 from .errors import LaunchError, did_you_mean
 from .uses import captures
 
@@ -53,6 +53,11 @@ def bind(
         from . import unlaunched
 
         return unlaunched.BoundLaunch(kernel, dim, args, stream, device)
+    if isinstance(kernel, types.Kernel) and providers.kind_of(device, args) != "cuda":
+        from . import provided
+
+        if provided.answers(device, args):
+            return provided.BoundLaunch(kernel, dim, args, stream, device, block_dim, max_blocks)
     target = resolve.compiled(kernel, args)
     return BoundLaunch(target, dim, args, stream, device, block_dim, max_blocks)
 

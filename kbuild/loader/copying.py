@@ -25,9 +25,9 @@ def copy(
 ) -> None:
     """Copies `src` (an array on any device, or host data) into the array `dest` of the same shape and type.
 
-    With `count`, or an offset, that many elements from there on, of arrays without gaps, in row-major order. On
-    `stream`, or the one that is meant on the GPU that takes part (of two, the destination's). Returns at once where
-    both sides are on GPUs or in pinned memory. Raises TypeError, ValueError, DriverError.
+    With `count`, or an offset, that many elements from there on, in row-major order, of arrays with one axis or without
+    gaps. On `stream`, or the one that is meant on the GPU that takes part (of two, the destination's). Returns at once
+    where both sides are on GPUs or in pinned memory. Raises TypeError, ValueError, DriverError.
     """
     from . import foreign
 
@@ -61,12 +61,13 @@ def _check_same(dest: array, shape: tuple[int, ...], element: abi.Type) -> None:
 
 def _part(whole: array, offset: int, count: int) -> View:
     """`count` elements from `offset` on."""
-    if not whole.is_contiguous:
-        raise ValueError("a part of an array by offset and count needs one without gaps; got %r" % whole)
+    if not whole.is_contiguous and whole.ndim > 1:
+        raise ValueError("a part of an array by offset and count needs one axis, or no gaps; got %r" % whole)
     if offset < 0 or count < 0 or offset + count > whole.size:
         raise ValueError("elements %d to %d are not all in %r" % (offset, offset + count, whole))
     element = whole._type.element
-    return View(whole._alive().ptr + offset * element.size, (count,), (element.size,), element)
+    stride = element.size if whole.is_contiguous else whole.strides[0]
+    return View(whole._alive().ptr + offset * stride, (count,), (stride,), element)
 
 
 def _move(dest: array, to: View, source: array, view: View, stream: Any) -> None:
@@ -163,8 +164,11 @@ def fill(dest: array, value: Any) -> None:
         value = value.tolist()  # an ndarray
     kind: Any = class_of(element)
     try:
+        if getattr(element, "element", element) == abi.BOOL and isinstance(value, (int, float)):
+            value = bool(value)  # of a vector, every component
         if isinstance(element, (abi.Vector, abi.Matrix)) and isinstance(kind, type) and not hasattr(value, "__len__"):
-            value = kind(value)
+            is_quat = isinstance(element, abi.Vector) and element.kind == "quat"
+            value = kind(*(value,) * 4) if is_quat else kind(value)
         pattern = bytes(host.encode([value], element)[0])
     except (TypeError, ValueError) as error:
         raise TypeError("an array of %s cannot be filled with %s: %s" % (element, describe(value), error)) from None

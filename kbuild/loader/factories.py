@@ -17,9 +17,14 @@ if TYPE_CHECKING:
 
 
 def vector(length: Any, dtype: object) -> Any:
-    """The class of vectors of `length` numbers; with Any in its place, what a generic parameter admits. TypeError."""
+    """The class of vectors of `length` numbers (none: on the host alone); with Any, what a generic parameter admits.
+
+    Raises TypeError.
+    """
     if generic.is_any(length) or generic.is_open(dtype):
         return generic.OpenType("vec", (length,), dtype)
+    if type(length) is int and length == 0:
+        return class_of(abi.Vector(0, _scalar(dtype)))  # an empty part of a vector, on the host alone
     return class_of(vector_type(length, dtype))
 
 
@@ -46,14 +51,14 @@ def transformation(dtype: object = float) -> Any:
 
 def vector_type(length: object, dtype: object) -> abi.Vector:
     """The layout of `vector(length, dtype)`. Raises TypeError."""
-    return abi.Vector(_count(length, "length"), _number(dtype))
+    return abi.Vector(_count(length, "length"), _scalar(dtype))
 
 
 def matrix_type(shape: object, dtype: object) -> abi.Matrix:
     """The layout of `matrix(shape, dtype)`. Raises TypeError."""
     if not isinstance(shape, (tuple, list)) or len(shape) != 2:
         raise TypeError("a matrix has a shape of two numbers (rows, columns), not %r" % (shape,))
-    return abi.Matrix(_count(shape[0], "rows"), _count(shape[1], "columns"), _number(dtype))
+    return abi.Matrix(_count(shape[0], "rows"), _count(shape[1], "columns"), _scalar(dtype))
 
 
 def _count(value: object, what: str) -> int:
@@ -62,15 +67,15 @@ def _count(value: object, what: str) -> int:
     return value
 
 
-def _number(dtype: object) -> abi.Scalar:
+def _scalar(dtype: object) -> abi.Scalar:
     element = abi_type(dtype)
-    if not isinstance(element, abi.Scalar) or element.kind == "bool":
-        raise TypeError("vectors and matrices are made of numbers, not of %s" % element)
+    if not isinstance(element, abi.Scalar):
+        raise TypeError("vectors and matrices are made of numbers or truth values, not of %s" % element)
     return element
 
 
 def _float(dtype: object) -> abi.Scalar:
-    element = _number(dtype)
+    element = _scalar(dtype)
     if element.kind != "float":
         raise TypeError("quaternions and transforms are made of floating-point numbers, not of %s" % element)
     return element
@@ -86,7 +91,7 @@ def _element(values: tuple[Any, ...], dtype: object) -> object:
             return own if isinstance(own, abi.Scalar) else own.element
         if isinstance(value, (tuple, list)):
             return _element(tuple(value), None)
-        return int if isinstance(value, int) else float
+        return next(kind for kind in (bool, int, float) if kind is float or isinstance(value, kind))
     return float
 
 

@@ -95,13 +95,20 @@ def _pack_items(items: Any, element: abi.Type) -> bytes:
                 return struct.pack("<" + code * len(items), *flat)
         except (struct.error, TypeError, OverflowError):
             pass  # the careful way below says which item it was
-    packing = pack.Packing()
+    packing = pack.Packing(_AnyPath())  # whether there is an array is asked where kernels read the record
     for i, item in enumerate(items):
         try:
             packing.add(element, item, "item")
         except pack.Refused as error:
             raise TypeError("item %d%s: %s" % (i, error.path[4:], error.reason)) from None
     return struct.pack("<" + code * len(items), *packing.values)
+
+
+class _AnyPath(frozenset):  # type: ignore[type-arg]
+    """Every array may be None."""
+
+    def __contains__(self, _: object) -> bool:
+        return True
 
 
 def _encode_buffer(data: Any, view: memoryview, dtype: object) -> tuple[Any, tuple[int, ...], object]:
@@ -164,7 +171,7 @@ def to_numpy(data: bytearray, shape: tuple[int, ...], element: abi.Type) -> Any:
     """Packed bytes as a NumPy array; vectors and matrices add axes, structs become records."""
     import numpy  # the caller asked for it by name
 
-    dtype = numpy.dtype(_numpy_dtype(element))
+    dtype = numpy.dtype(numpy_dtype(element))
     return numpy.frombuffer(data, dtype=dtype.base).reshape(shape + dtype.shape)
 
 
@@ -173,7 +180,7 @@ def over_numpy(data: Any, element: abi.Type) -> Any:
     import numpy
 
     made = numpy.asarray(data)
-    return made.view(numpy.dtype(_numpy_dtype(element))) if isinstance(element, abi.Struct) else made
+    return made.view(numpy.dtype(numpy_dtype(element))) if isinstance(element, abi.Struct) else made
 
 
 def scalar_of_buffer(view: memoryview) -> abi.Scalar | None:
@@ -181,11 +188,12 @@ def scalar_of_buffer(view: memoryview) -> abi.Scalar | None:
     return _SCALARS.get((_KINDS.get(view.format.lstrip("@=<")), view.itemsize))  # type: ignore[arg-type]
 
 
-def _numpy_dtype(element: abi.Type) -> Any:
+def numpy_dtype(element: abi.Type) -> Any:
+    """What `numpy.dtype` takes for a type: of records names, formats, offsets and size."""
     if isinstance(element, abi.Struct):
         return {
             "names": [f.name for f in element.fields],
-            "formats": [_numpy_dtype(f.type) for f in element.fields],
+            "formats": [numpy_dtype(f.type) for f in element.fields],
             "offsets": [f.offset for f in element.fields],
             "itemsize": element.size,
         }

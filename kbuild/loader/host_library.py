@@ -15,7 +15,6 @@ from .host_math import int32 as _int32
 from .host_math import intrinsic as _of
 
 _abs = _of("abs")
-_acos = _of("acos")
 _atan2 = _of("atan2")
 _copysign = _of("copysign")
 _cos = _of("cos")
@@ -537,12 +536,8 @@ def quat_twist(axis, q):
     return normalize_quatd([(along * axis[0]), (along * axis[1]), (along * axis[2]), q[3]])
 
 
-def clamp(x, low, high):
-    return _min(_max(x, low), high)
-
-
 def quat_twist_angle(axis, q):
-    return (2.0 * _acos(clamp(quat_twist(_copied(axis), _copied(q))[3], -1.0, 1.0)))
+    return (2.0 * _atan2(_abs((((q[0] * axis[0]) + (q[1] * axis[1])) + (q[2] * axis[2]))), q[3]))
 
 
 def quat_twist_angle_signed(axis, q):

@@ -31,6 +31,8 @@ _SUFFIXES = {
     "l": abi.INT64,
     "ul": abi.UINT64,
 }
+_NAMED = tuple(_SUFFIXES)  # the suffixes of types that have names: `vec3d`; the others are made by `kb.types`
+_SUFFIXES["p"] = abi.BOOL
 _SUFFIX_OF = {scalar.spelling: suffix for suffix, scalar in _SUFFIXES.items()}
 # Exact classes that a launch unpacks without looking closer; every vector and matrix class joins them.
 SEQUENCES: set[type] = {tuple, list}
@@ -140,6 +142,14 @@ class ScalarType(type):
     def __repr__(cls) -> str:
         return "kb." + cls.__name__
 
+    @property
+    def _type_(cls) -> Any:
+        """The type of ctypes, for which programs written for Warp ask."""
+        import ctypes
+
+        names = {"bool": "c_bool", "float16": "c_uint16", "float32": "c_float", "float64": "c_double"}
+        return getattr(ctypes, names.get(cls._kb_type_.spelling, "c_" + cls._kb_type_.spelling))
+
 
 class bool_(metaclass=ScalarType):
     _kb_type_ = abi.BOOL
@@ -200,11 +210,24 @@ class float64(float, metaclass=ScalarType):
     _kb_type_ = abi.FLOAT64
 
 
+class _OfClass:
+    """What Warp's classes of vectors and matrices say of themselves, and projects written for it ask."""
+
+    def __init__(self, answer: Any) -> None:
+        self.answer = answer
+
+    def __get__(self, _: object, cls: Any) -> Any:
+        return self.answer(cls._kb_type_)
+
+
 class Vec(tuple):  # type: ignore[type-arg]
     """Base of the vector classes: an immutable tuple of numbers with component-wise `+`, `-` and scaling."""
 
     __slots__ = ()
     _kb_type_: abi.Vector
+    _length_ = _OfClass(lambda type: type.length)
+    _shape_ = _OfClass(lambda type: (type.length,))
+    _wp_scalar_type_ = _OfClass(lambda type: class_of(type.element))
 
     def __new__(cls, *components: object) -> Vec:
         length, element = cls._kb_type_.length, cls._kb_type_.element
@@ -268,9 +291,22 @@ class Vec(tuple):  # type: ignore[type-arg]
         return _vector(other._row_._kb_type_)._of(_dot(element, self, column) for column in zip(*other))
 
     def __truediv__(self, divisor: object) -> Vec:
-        if not _is_number(divisor) or self._kb_type_.element.kind != "float":
+        return self._of(_quotients(self, self, self._same(divisor))) if _is_number(divisor) else NotImplemented
+
+    def __rtruediv__(self, number: object) -> Vec:
+        return self._of(_quotients(self, self._same(number), self)) if _is_number(number) else NotImplemented
+
+    def __mod__(self, other: object) -> Vec:
+        """Remainders, element by element."""
+        if type(other) is not type(self):
             return NotImplemented
-        return self._of(_divide(c, float(divisor)) for c in self)  # type: ignore[arg-type]
+        from . import host_operators
+
+        return self._of(host_operators.remainders(self._kb_type_.element, self, other))
+
+    def _same(self, number: object) -> list[object]:
+        """A number for each element, as the element type has it."""
+        return [convert(self._kb_type_.element, number)] * len(self)
 
     def __neg__(self) -> Vec:
         return self._of(-c for c in self)
@@ -358,6 +394,9 @@ class Mat(tuple):  # type: ignore[type-arg]
     __slots__ = ()
     _kb_type_: abi.Matrix
     _row_: type[Vec]
+    _length_ = _OfClass(lambda type: type.rows * type.columns)
+    _shape_ = _OfClass(lambda type: (type.rows, type.columns))
+    _wp_scalar_type_ = _OfClass(lambda type: class_of(type.element))
 
     def __new__(cls, *values: object) -> Mat:
         rows, columns = cls._kb_type_.rows, cls._kb_type_.columns
@@ -396,6 +435,16 @@ class Mat(tuple):  # type: ignore[type-arg]
     def __neg__(self) -> Mat:
         return self._of(map(operator.neg, self))
 
+    def __pos__(self) -> Mat:
+        return self
+
+    def __mod__(self, other: object) -> Mat:
+        """Remainders, element by element."""
+        return self._of(map(operator.mod, self, other)) if type(other) is type(self) else NotImplemented
+
+    def __rtruediv__(self, number: object) -> Mat:
+        return self._of([number / row for row in self]) if _is_number(number) else NotImplemented
+
     def __truediv__(self, divisor: object) -> Mat:
         return self._of([row / divisor for row in self]) if _is_number(divisor) else NotImplemented
 
@@ -427,13 +476,10 @@ def _dot(element: abi.Scalar, row: object, column: object) -> object:
     return total
 
 
-def _divide(a: float, b: float) -> float:
-    """IEEE division, where Python raises for zero."""
-    if b != 0.0:
-        return a / b
-    if a == 0.0 or a != a:
-        return float("nan")
-    return float("inf") if (a > 0) == (str(b)[0] != "-") else float("-inf")
+def _quotients(vector: Vec, left: Any, right: Any) -> list[Any]:
+    from . import host_operators  # few programs divide vectors on the host
+
+    return host_operators.quotients(vector._kb_type_.element, left, right)
 
 
 def _is_number(value: object) -> bool:
@@ -489,7 +535,7 @@ def _again(spelling: str, items: tuple[object, ...]) -> object:
     return class_of(abi.parse(spelling, {}))(*items)  # type: ignore[operator]
 
 
-_VECTORS = tuple("vec%s%s" % (n, suffix) for n in "234" for suffix in ("", *_SUFFIXES))
+_VECTORS = tuple("vec%s%s" % (n, suffix) for n in "234" for suffix in ("", *_NAMED))
 _MATRICES = tuple("mat%s%s%s" % (n, n, suffix) for n in "234" for suffix in ("", "h", "f", "d"))
 _SCALAR_NAMES = tuple("bool_" if name == "bool" else name for name in abi.SCALARS)
 _RIGID = tuple(

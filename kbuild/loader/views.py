@@ -16,11 +16,24 @@ if TYPE_CHECKING:
 
 
 def get(whole: array, index: Any) -> Any:
-    """`whole[index]`: a value, or a view."""
+    """`whole[index]`: a value, or a view; with arrays of indices an indexedarray."""
+    given = index if isinstance(index, tuple) else (index,)
+    if any(isinstance(item, array) for item in given):
+        return _seen_through(whole, given)
     part = at(whole, index)
     if part.shape:
         return wrap(part, whole.dtype, whole.device, whole._owner)
     return one_element(whole, part).tolist()[0]
+
+
+def _seen_through(whole: array, given: tuple[Any, ...]) -> Any:
+    """The view that the other indices give, seen through the arrays of indices. Raises TypeError, ValueError."""
+    from .indexed import indexedarray
+
+    if any(not isinstance(item, (array, slice)) for item in given):
+        raise TypeError("beside arrays of indices stand slices alone, not %s" % describe(given))
+    part = get(whole, tuple([slice(None) if isinstance(item, array) else item for item in given]))
+    return indexedarray(part, [item if isinstance(item, array) else None for item in given])
 
 
 def put(whole: array, index: Any, value: Any) -> None:
@@ -90,8 +103,7 @@ def _position(item: Any, axis: int, extent: int) -> int:
         number = operator.index(item)
     except TypeError:
         raise TypeError(
-            "an array is indexed by integers, slices and …, not by %s (kb.indexedarray takes arrays of indices)"
-            % describe(item)
+            "an array is indexed by integers, slices, … and arrays of indices, not by %s" % describe(item)
         ) from None
     if not -extent <= number < extent:
         raise IndexError("index %d is outside axis %d of %d elements" % (number, axis, extent))

@@ -11,13 +11,13 @@ loader's table, since nothing here knows what stands above.
 
 from __future__ import annotations
 
-from importlib.util import find_spec
+import importlib.util
 from typing import Any
 
 
 def __getattr__(name: str) -> Any:
-    # `from kbuild.sim import values` asks here first; what is above imports this package and must not come before it.
-    if name.startswith("_") or find_spec(f"{__name__}.{name}") is not None:
+    # `from kbuild.sim import blocks` asks here first, and must go on to look for a module.
+    if name.startswith("_") or importlib.util.find_spec(f"{__name__}.{name}") is not None:
         raise AttributeError(name)
     from kbuild.loader import providers
 

@@ -76,6 +76,8 @@ def _modulo(a: Lanes, b: Lanes) -> Lanes:
 
 
 def _floor_divide(a: Lanes, b: Lanes) -> Lanes:
+    if a.dtype == np.float16:  # devices round it once, behind the floor
+        return np.floor(np.divide(a, b, dtype=np.float32)).astype(np.float16)
     return np.floor(np.divide(a, b))
 
 

@@ -73,8 +73,8 @@ _INTEGER: dict[str, Callable[[int, int, Scalar], int]] = {
 
 def _float(op: str, a: float, b: float, type: Scalar) -> float:
     if op == "floordiv":
-        quotient = round_to(_quotient(a, b), type)
-        return _whole(math.floor)(quotient)
+        quotient = round_to(_quotient(a, b), FLOAT32 if type == FLOAT16 else type)
+        return round_to(_whole(math.floor)(quotient), type)
     if op == "mod":
         return _remainder(a, b)
     whole = {"add": a + b, "sub": a - b}.get(op)

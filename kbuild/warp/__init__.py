@@ -25,7 +25,7 @@ _HOMES = {
         array array1d array2d array3d array4d clone copy dtype_from_numpy dtype_to_numpy empty empty_like from_numpy
         from_ptr full full_like ones ones_like zeros zeros_like
     """,
-    "declarations": "constant func func_grad func_native func_replay kernel overload struct",
+    "declarations": "Kernel constant func func_grad func_native func_replay kernel overload struct",
     "devices": """
         Device ScopedDevice ScopedPeerAccess can_access get_cuda_device get_cuda_device_count get_cuda_driver_version
         get_cuda_supported_archs get_cuda_toolkit_version get_device get_devices get_preferred_device is_cpu_available
@@ -56,7 +56,6 @@ _HOMES = {
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
 _LOADER = {
     "Function": "types",
-    "Kernel": "types",
     "device_from_jax": "conversions",
     "device_from_torch": "conversions",
     "device_to_jax": "conversions",

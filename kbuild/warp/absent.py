@@ -72,8 +72,8 @@ class _AbsentType(type):
     family: str
 
     def __call__(cls, *arguments: object, **named: object) -> Any:
-        if not arguments and set(named) in ({"dtype"}, {"dtype", "ndim"}):
-            return Absent(cls.__name__, cls.family)  # an annotation: `wp.indexedarray(dtype=float)`
+        if not arguments and set(named) in ({"dtype"}, {"dtype", "ndim"}, {"dtype", "shape"}):
+            return Absent(cls.__name__, cls.family)  # an annotation: `wp.fabricarray(dtype=float)`
         raise refusal(cls.__name__, cls.family)
 
     def __getattr__(cls, name: str) -> Any:
@@ -153,6 +153,7 @@ CONSTANTS = {
     "fem.OUTSIDE": -1.0e8,
 }
 PRESENT = {
+    "fem.Sample": "records",
     "fem.cache.dynamic_func": "declarations",
     "fem.cache.dynamic_kernel": "declarations",
     "fem.linalg.inverse_qr": "functions",

@@ -10,6 +10,10 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> Any:
+    if name.startswith("WarpCodegen"):
+        from kbuild import warp
+
+        return getattr(warp, name)
     if name.startswith("_"):
         raise AttributeError("module %r has no attribute %r" % (__name__, name))
     return absent("codegen." + name, "Warp's own compiler")

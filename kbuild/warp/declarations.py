@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import sys
 
-from kbuild.loader import generic
+from kbuild.loader import generic, host
 from kbuild.loader import types as runtime
 from kbuild.loader.errors import did_you_mean
-from kbuild.loader.layout import AbsentType
+from kbuild.loader.layout import AbsentType, abi_type
 
-from .absent import decorator_maker
+from .absent import decorator_maker, refusal
+from .modules import Module
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,11 +45,39 @@ def kernel(f: Any = None, **options: Any) -> Any:
     return _kernel(f, kept) if f is not None else lambda function: _kernel(function, kept)
 
 
-def _kernel(function: Any, options: dict[str, Any]) -> runtime.Kernel:
+def _kernel(function: Any, options: dict[str, Any], key: str | None = None) -> runtime.Kernel:
     made: Any = runtime.kernel(function, **options)
-    made.key, made.adj = made.qualname, _Adjoint(made)
+    made.key, made.adj, made.func = key or made.qualname, _Adjoint(made), function
+    made.module = Module(made.module)
     made.dialect = "warp"
     return made  # type: ignore[no-any-return]
+
+
+class _AnyKernel(type):
+    """Every kernel of kbuild's is a `wp.Kernel`."""
+
+    def __instancecheck__(cls, value: object) -> bool:
+        return isinstance(value, runtime.Kernel)
+
+    def __call__(
+        cls,
+        func: Any,
+        key: str | None = None,
+        module: Any = None,
+        options: dict[str, Any] | None = None,
+        code_transformers: Any = (),
+        source: str | None = None,
+        **others: Any,
+    ) -> Any:
+        """Declares a kernel, as the decorator does. Raises TypeError, NotInKbuild."""
+        if code_transformers or source is not None:
+            raise refusal("Kernel(%s=…)" % ("code_transformers" if code_transformers else "source"), "changed sources")
+        _check("Kernel", others, ("overload_annotations",))
+        return _kernel(func, _meaningful(options or {}), key)
+
+
+class Kernel(metaclass=_AnyKernel):
+    """`wp.Kernel(func=f)` declares a kernel, in functions that make them; `key` is its name for people."""
 
 
 class _Adjoint:
@@ -110,7 +139,21 @@ def _struct(cls: type) -> type:
     for name in fields:
         if name in cls.__dict__:
             delattr(cls, name)
-    return runtime.struct(cls, may_be_empty=True)
+    made: Any = runtime.struct(cls, may_be_empty=True)
+    made.numpy_dtype, made.numpy_value = _NumpyDtype(), _numpy_value
+    return made  # type: ignore[no-any-return]
+
+
+class _NumpyDtype:
+    """`S.numpy_dtype()`: fields, offsets and size of a record as NumPy has them; arrays in it are their descriptors."""
+
+    def __get__(self, _: object, cls: type) -> Any:
+        return lambda: host.numpy_dtype(abi_type(cls))
+
+
+def _numpy_value(self: Any) -> Any:
+    """`s.numpy_value()`: a record of NumPy's with this one's values."""
+    return host.to_numpy(host.encode([self], type(self))[0], (1,), abi_type(type(self)))[0]
 
 
 def _check(what: str, options: dict[str, Any], known: tuple[str, ...]) -> None:

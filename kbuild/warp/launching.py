@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from kbuild.loader import bound, context, current, recording, resolve
-from kbuild.loader.errors import LaunchError
+from kbuild.loader import bound, context, current, generic, recording, resolve
+from kbuild.loader.errors import LaunchError, did_you_mean
 
 from .absent import refusal
 from .devices import default, get_device
@@ -44,7 +44,7 @@ def launch(
     most = max(0, max_blocks or 0)
     if record_cmd:
         made = bound.bind(kernel, dim, inputs, outputs, device, stream, block_dim, max_blocks=most)
-        return Launch(made, stream)
+        return Launch._of(made, stream)
     resolve.launch(kernel, dim, inputs, outputs, device, stream, block_dim, max_blocks=most)
     return None
 
@@ -104,9 +104,32 @@ class Launch:
     On the stream that it was recorded for, or the one given, or the one that is meant at that moment.
     """
 
-    def __init__(self, made: bound.BoundLaunch, stream: Any = None) -> None:
-        self.bound, self._recorded = made, stream
-        self._stream: Any = made.stream
+    def __init__(
+        self,
+        kernel: Any,
+        device: Any = None,
+        max_blocks: int = 0,
+        block_dim: int | None = None,
+        adjoint: bool = False,
+        **options: Any,
+    ) -> None:
+        """A launch that gets its dim and its arguments one by one before it is made for the first time."""
+        _without_adjoints("Launch", adjoint, None, None, options)
+        self._made: bound.BoundLaunch | None = None
+        self._recorded = self._stream = None
+        self._asked = _Asked(kernel, default(device), block_dim, max(0, max_blocks or 0))
+
+    @classmethod
+    def _of(cls, made: bound.BoundLaunch, stream: Any) -> Launch:
+        """A launch that was recorded."""
+        launch: Launch = cls.__new__(cls)
+        launch._made, launch._recorded, launch._stream = made, stream, made.stream
+        return launch
+
+    @property
+    def bound(self) -> Any:
+        """What is launched: of `kb.bind`, once dim and arguments are known."""
+        return self._asked if self._made is None else self._made
 
     @property
     def kernel(self) -> Any:
@@ -121,7 +144,7 @@ class Launch:
     @property
     def params(self) -> tuple[Any, ...]:
         """The arguments."""
-        return self.bound.args
+        return tuple(self.bound.args)
 
     def set_dim(self, dim: Any) -> None:
         """Changes the number of threads."""
@@ -139,8 +162,8 @@ class Launch:
 
     def set_params(self, values: Any) -> None:
         """Changes the arguments from the first on."""
-        names = [name for name, _ in self.bound.kernel.parameters]
-        self.bound.set(**dict(zip(names, values)))
+        for position, value in enumerate(values):
+            self.bound.set(position, value)
 
     def set_param_at_index_from_ctype(self, index: int, value: Any, adjoint: bool = False) -> None:
         """Changes an argument by its position; the value is a number, also one of ctypes."""
@@ -156,10 +179,47 @@ class Launch:
 
     def launch(self, stream: Any = None) -> None:
         """Launches."""
+        if self._made is None:
+            self._made = self._asked.bind()
+            self._stream = self._made.stream
         wanted = self._recorded if stream is None else stream
         if wanted is None and context.scopes:
             wanted = current.stream(self.bound.device.ordinal)
         if wanted is not self._stream:
-            self.bound.set_stream(wanted)
+            self._made.set_stream(wanted)
             self._stream = wanted
-        self.bound.launch()
+        self._made.launch()
+
+
+class _Asked:
+    """A launch of which not everything is known: it takes what a bound one takes."""
+
+    def __init__(self, kernel: Any, device: Any, block_dim: int | None, max_blocks: int) -> None:
+        self.kernel, self.device, self.dim = kernel, device, 0
+        self._options = block_dim, max_blocks
+        self._names = generic.parameter_names(kernel.function)
+        self._values: dict[str, Any] = {}
+
+    @property
+    def args(self) -> tuple[Any, ...]:
+        """The arguments so far; None for those that are not known."""
+        return tuple([self._values.get(name) for name in self._names])
+
+    def set_dim(self, dim: Any) -> None:
+        """Says the number of threads."""
+        self.dim = dim
+
+    def set(self, *pair: Any, **named: Any) -> None:
+        """Says arguments, as `BoundLaunch.set` does."""
+        given = {self._names[pair[0]] if isinstance(pair[0], int) else pair[0]: pair[1]} if pair else {}
+        for name, value in {**given, **named}.items():
+            if name not in self._names:
+                raise LaunchError(
+                    "%s has no parameter %r%s" % (self.kernel.name, name, did_you_mean(name, self._names))
+                )
+            self._values[name] = value
+
+    def bind(self) -> bound.BoundLaunch:
+        """The launch. Raises what `kb.bind` raises."""
+        block_dim, most = self._options
+        return bound.bind(self.kernel, self.dim, self.args, (), self.device, None, block_dim, max_blocks=most)

@@ -14,16 +14,28 @@ def nothing(*_: Any, **__: Any) -> None:
 
 
 def get_module_options(*_: Any) -> dict[str, Any]:
-    """A module's options, all of which belong to Warp's own building."""
-    return {}
+    """A module's options as they are when nobody changes them: they belong to Warp's own building."""
+    return {"block_dim": 256, "enable_backward": True, "fast_math": False, "fuse_fp": True, "max_unroll": 16}
 
 
-class Module:
-    """A module of kernels by its name."""
+class Module(str):
+    """A module of kernels: the name of the Python module, with what programs ask of Warp's."""
 
-    def __init__(self, name: str | None = None, *_: Any, **__: Any) -> None:
-        self.name = name
-        self.options: dict[str, Any] = {}
+    __slots__ = ()
+
+    def __new__(cls, name: str | None = None, *_: Any, **__: Any) -> Module:
+        """The module of that name, whether or not it has kernels."""
+        return super().__new__(cls, name or "")
+
+    @property
+    def name(self) -> str:
+        """The Python module's name."""
+        return str(self)
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """Warp's options as they are when nobody changes them."""
+        return get_module_options()
 
     def load(self, *_: Any, **__: Any) -> bool:
         """Code comes from the bundle at the first launch."""
@@ -40,7 +52,7 @@ class Module:
         """The kernels that the Python module of this name has at its top, by name."""
         from kbuild.loader.types import Kernel
 
-        found = vars(sys.modules.get(self.name or "", object)).items()
+        found = vars(sys.modules.get(self.name, object)).items()
         return {name: value for name, value in found if isinstance(value, Kernel)}
 
 

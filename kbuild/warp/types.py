@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from kbuild.loader import abi
+from kbuild.loader import abi, values
 from kbuild.loader.array import array as _array
 from kbuild.loader.factories import matrix, quaternion, transformation, vector
 from kbuild.loader.indexed import indexedarray as _indexedarray
 from kbuild.loader.layout import ArrayAnnotation, abi_type
+from kbuild.loader.values import class_of
 
 from .absent import absent
 from .names import family_of
@@ -123,8 +124,6 @@ def type_size_in_bytes(dtype: Any) -> int:
 
 def type_scalar_type(dtype: Any) -> Any:
     """The element type of a vector or matrix, else the type itself."""
-    from kbuild.loader.values import class_of
-
     type = abi_type(dtype)
     return class_of(getattr(type, "element", type))
 
@@ -139,10 +138,44 @@ def types_equal(a: Any, b: Any) -> bool:
     return _type(a) == _type(b) if _type(a) is not None else a == b
 
 
+def _of_numpy() -> dict[Any, Any]:
+    """NumPy's scalar types, and their dtypes, with what they are in kernels. Imports NumPy."""
+    import numpy  # type: ignore[import-not-found,unused-ignore]
+
+    names = [("bool_" if name == "bool" else name, type) for name, type in abi.SCALARS.items()]
+    found = {getattr(numpy, name): class_of(type) for name, type in names}
+    return {**found, **{numpy.dtype(key): value for key, value in found.items()}}
+
+
+_SCALARS = {
+    "float_types": ("float",),
+    "int_types": ("int", "uint"),
+    "scalar_and_bool_types": ("bool", "float", "int", "uint"),
+    "scalar_types": ("float", "int", "uint"),
+}
+
+_LISTS = (*_SCALARS, "np_dtype_to_warp_type", "vector_types")
+
+
+def _list_of(name: str) -> Any:
+    """Warp's lists of types: `scalar_types`, `vector_types`."""
+    if name == "vector_types":
+        named = [getattr(values, one) for one in values.__all__]
+        return list({one: None for one in named if not isinstance(one._kb_type_, abi.Scalar)})
+    if name == "np_dtype_to_warp_type":
+        return _of_numpy()
+    kinds = _SCALARS[name]
+    return [class_of(type) for type in abi.SCALARS.values() if type.kind in kinds]
+
+
 def __getattr__(name: str) -> Any:
-    """The public names of `wp`, which Warp keeps here too."""
+    """The public names of `wp`, which Warp keeps here too, and its lists of types."""
     from kbuild import warp
 
+    if name == "Reference":
+        return absent("types.Reference", "pointers")
+    if name in _LISTS:
+        return _list_of(name)
     if name.startswith("_"):
         raise AttributeError("module %r has no attribute %r" % (__name__, name))
     if name.startswith("type_") and family_of(name) is None:

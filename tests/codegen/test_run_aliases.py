@@ -50,7 +50,7 @@ def test_local_names(run: Any) -> None:
             x = 100.0
             out[i, 0] = f(pair[0]) + pair[1]
             out[i, 1] = kind(*v, 7.0)[2] + two(*v)[0]
-            out[i, 2] = kb.vec4(*m)[3]
+            out[i, 2] = kb.matrix_from_cols(*m)[0, 1] + 1.0
             out[i, 3] = out.dtype(5) + m.dtype(0.5)
             for k in range(kb.static(len(v))):
                 out[i, 4] += v[k]

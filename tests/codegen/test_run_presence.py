@@ -118,6 +118,32 @@ def test_which_may_be_none(load: Any) -> None:
     assert optional_parameters(kernel.function) == []
 
 
+def test_what_is_not_used_may_be_none(load: Any) -> None:
+    kernel, _ = load("""
+        @kb.struct
+        class Inner:
+            data: kb.array(dtype=float)
+            spare: kb.array(dtype=int)
+
+        @kb.struct
+        class Model:
+            used: kb.array(dtype=float)
+            inner: Inner
+            kept: Inner
+            spare: kb.array2d(dtype=float)
+
+        @kb.func
+        def first(m: Model, i: Inner, unused: kb.array(dtype=float)):
+            return m.used[0] + i.data[0]
+
+        @kb.kernel
+        def kernel(out: kb.array(dtype=float), m: Model, spare: kb.array(dtype=float), other: Model):
+            whole = other
+            out[0] = first(m, m.kept, spare)
+    """)
+    assert optional_parameters(kernel.function) == ["m.inner.data", "m.inner.spare", "m.kept.spare", "m.spare", "spare"]
+
+
 def test_whole_vectors_are_compared(load: Any) -> None:
     _, module = load("""
         @kb.kernel

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kbuild.loader import abi, values
+from kbuild.loader import abi, factories, values
 from kbuild.loader.values import (
     float16,
     float32,
@@ -120,12 +120,36 @@ def test_wrong_number_of_components(arguments: tuple[object, ...]) -> None:
         mat33d(*arguments)
 
 
+def test_quotients_and_remainders() -> None:
+    """As kernels have them: integers divide towards zero, and by zero give 0 and themselves."""
+    assert vec3i(7, -7, 1) / 2 == (3, -3, 0)
+    assert 7 / vec3i(2, -2, 0) == (3, -3, 0)
+    assert vec3i(7, -7, 5) % vec3i(4, 4, 0) == (3, -3, 5)
+    assert 1.0 / vec3(2.0, 4.0, 0.0) == (0.5, 0.25, math.inf)
+    assert vec3(5.5, -5.5, 1.0) % vec3(2.0) == (1.5, -1.5, 1.0)
+    assert math.isnan((vec3(1.0) % vec3(0.0))[0])
+    matrix = mat22(1.0, 2.0, 4.0, 8.0)
+    assert (8.0 / matrix, matrix % mat22(3.0), +matrix) == (((8, 4), (2, 1)), ((1, 2), (1, 2)), matrix)
+    for operation in (lambda: vec3i(1) / "2", lambda: "2" / vec3(1), lambda: vec3(1) % 2.0, lambda: matrix % 2.0):
+        with pytest.raises(TypeError):
+            operation()
+
+
+def test_vectors_of_truth_values() -> None:
+    kind = factories.vector(3, bool)
+    assert kind(True, False, True) == (True, False, True)
+    assert kind() == (False, False, False)
+    assert factories.make_vector(True, False)._kb_type_.spelling == "vec2[bool]"
+    assert factories.matrix((2, 2), bool)(True) == ((True, True), (True, True))
+    assert (kind._length_, kind._shape_, mat22._shape_, mat22._length_) == (3, (3,), (2, 2), 4)
+    assert mat22._wp_scalar_type_ is float32
+    assert factories.vector(0, float)() == ()
+
+
 def test_unlike_things_do_not_mix() -> None:
     for operation in (lambda: vec3(1) - (1, 2, 3), lambda: vec3(1) + vec2(1), lambda: vec3(1) * vec3(1)):
         with pytest.raises(TypeError):
             operation()
-    with pytest.raises(TypeError):
-        vec3i(1, 2, 3) / 2
     with pytest.raises(TypeError):
         mat22(1) @ vec3(1)
 

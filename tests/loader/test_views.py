@@ -13,7 +13,7 @@ from kbuild.loader import array as arrays
 from kbuild.loader import copying
 from kbuild.loader.array import array
 from kbuild.loader.foreign import asarray
-from kbuild.loader.values import float32, int8, int16, int32, int64, uint8, vec3
+from kbuild.loader.values import float32, int8, int16, int32, int64, quat, uint8, vec3
 
 SHAPES = st.lists(st.integers(0, 5), min_size=1, max_size=4).map(tuple)
 DEVICES = st.sampled_from(["cpu", "sim"])
@@ -120,9 +120,9 @@ def test_other_types() -> None:
         ((0, 2), IndexError, "index 2 is outside axis 1 of 2 elements"),
         ((0, 0, 0), IndexError, "3 indices for an array of 2 dimensions"),
         ((..., ...), IndexError, "an index has one … at most"),
-        (1.0, TypeError, "indexed by integers, slices and …, not by float 1.0"),
+        (1.0, TypeError, "indexed by integers, slices, … and arrays of indices, not by float 1.0"),
         (True, TypeError, "not by bool True"),
-        ([0, 1], TypeError, r"not by list \[0, 1\] \(kb.indexedarray takes arrays of indices\)"),
+        ([0, 1], TypeError, r"arrays of indices, not by list \[0, 1\]"),
         (None, TypeError, "not by None"),
     ],
 )
@@ -158,8 +158,31 @@ def test_parts_by_offset_and_count() -> None:
     for options in ({"dest_offset": 6, "count": 1}, {"src_offset": -1, "count": 1}, {"count": 5}):
         with pytest.raises(ValueError, match="are not all in"):
             copying.copy(b, a, **options)
-    with pytest.raises(ValueError, match="needs one without gaps"):
-        copying.copy(b[::2], a, count=1)
+    copying.copy(b[::2], a[::3], dest_offset=1)
+    assert b.tolist() == [0, 9, 1, 3, 4, 1]
+    with pytest.raises(ValueError, match="needs one axis, or no gaps"):
+        copying.copy(arrays.zeros((2, 4), device="cpu")[:, ::2], a, count=1)
+
+
+def test_arrays_of_indices() -> None:
+    whole = array([[float(10 * i + j) for j in range(4)] for i in range(3)], device="cpu")
+    rows, columns = array([2, 0], dtype=int, device="cpu"), array([3, 3, 1], dtype=int, device="cpu")
+    assert whole[rows].tolist() == [[20.0, 21.0, 22.0, 23.0], [0.0, 1.0, 2.0, 3.0]]
+    assert whole[rows, columns].tolist() == [[23.0, 23.0, 21.0], [3.0, 3.0, 1.0]]
+    assert whole[1:, columns].tolist() == [[13.0, 13.0, 11.0], [23.0, 23.0, 21.0]]
+    whole[rows].fill_(7.0)
+    assert whole[0, 1] == whole[2, 2] == 7.0
+    with pytest.raises(TypeError, match="beside arrays of indices stand slices alone"):
+        whole[1, columns]
+
+
+def test_fills_of_truth_values_and_quaternions() -> None:
+    flags = arrays.zeros(2, bool, device="cpu")
+    flags.fill_(42)
+    assert flags.tolist() == [True, True]
+    rotations = arrays.zeros(1, quat, device="cpu")
+    rotations.fill_(2.0)
+    assert rotations.tolist() == [(2.0, 2.0, 2.0, 2.0)]
 
 
 def test_memory_of_numpys_is_shared() -> None:

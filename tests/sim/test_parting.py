@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ from kbuild.sim.blocks import over
 from kbuild.sim.lockstep.run import Checks, Options
 from kbuild.sim.lockstep.statements import Deadlock
 from kbuild.sim.lockstep.watching import Watcher
+from kbuild.sim.looking.changes import Watch
 from tests.helpers import kernels
 from tests.helpers.both_ways import BothWays, zeros
 from tests.helpers.lockstep import run_in_lockstep
@@ -90,11 +92,24 @@ class _Statements(Watcher):
     wants_statements = True
 
 
+class _Values(Watcher):
+    wants_values = True
+
+
+class _Variables(Watcher):
+    wants_variables = True
+
+
+class _Calls(Watcher):
+    wants_calls = True
+
+
+@pytest.mark.parametrize("watcher", [_Statements, _Values, _Variables, _Calls])
 @pytest.mark.parametrize("name", BODIES)
-def test_nobody_lingers_where_statements_are_counted(tmp_path: Path, name: str) -> None:
+def test_nobody_lingers_where_somebody_watches(tmp_path: Path, name: str, watcher: type[Watcher]) -> None:
     (kernel,) = kernels.lower_text(tmp_path, HEAD + BODIES[name].lstrip("\n"))
     results = []
-    for watchers in ([], [_Statements()]):
+    for watchers in ([], [watcher()]):
         arrays = [np.zeros(200, np.int32), np.zeros(200, np.int32)]
         run_in_lockstep(kernel, over((200,), 32), arrays, Options(Checks(), watchers=watchers))
         results.append(arrays)
@@ -115,3 +130,13 @@ def test_those_who_linger_hide_no_deadlock(tmp_path: Path) -> None:
         arrays = [np.zeros(200, np.int32), np.zeros(200, np.int32)]
         with pytest.raises(Deadlock):
             run_in_lockstep(kernel, over((threads,), 32), arrays)
+
+
+def test_who_has_left_is_not_watched(tmp_path: Path) -> None:
+    body = BODIES["few leave at a time"].replace("n < i", "n < i % 40")
+    (kernel,) = kernels.lower_text(tmp_path, HEAD + body.lstrip("\n"))
+    watch = Watch({"n": None})
+    arrays = [np.zeros(200, np.int32), np.zeros(200, np.int32)]
+    run_in_lockstep(kernel, over((200,), 32), arrays, Options(Checks(), watchers=[watch]))
+    trips = Counter(change.thread[0] for change in watch.changes)
+    assert trips == {i: 1 + i % 40 for i in range(200)}

@@ -248,3 +248,45 @@ def test_as_the_interpreter(tmp_path: Path, seed: int) -> None:
                 for array, memory in zip(arrays, memories, strict=True):
                     np.testing.assert_array_equal(array, memory.data)
     assert 5 < races < 35
+
+
+_SOME = ("if i == 0:", "if i == 1:", "if i == 2:", "if i == 40:", "if i == 41:", "if i == 70:", "if i // 32 == 1:")
+
+
+def _random_warps(random: random.Random) -> str:
+    lines = ["i = kb.tid()", "x = int(0)"]
+    index = random.choice(("2", "2", "2", "i // 32", "i % 32"))
+    plain = random.choice((f"x += a[{index}]", f"a[{index}] += 1"))
+    barriers = random.choice((["kb.syncwarp()"], ["kb.syncwarp()", "kb.syncthreads()"]))
+    for _ in range(random.randint(1, 3)):
+        for _ in range(random.randint(1, 4)):
+            lines += [random.choice(_SOME), f"    {plain}"]
+        lines.append(random.choice(barriers))
+    lines += [random.choice(_SOME[:5]), f"    a[{index}] = 1000 * (i + 1)"]
+    return "\n".join(f"    {line}" for line in [*lines, "out[i] = x", "kb.syncthreads()"])
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_warps_as_the_interpreter(tmp_path: Path, seed: int) -> None:
+    """Readers of the writer's warp, of another one and of another block, in any order."""
+    numbers = random.Random(seed)
+    threads, block, races = 128, 64, 0
+    bodies = [_random_warps(numbers) for _ in range(40)]
+    head = "@kb.kernel\ndef k{}(a: kb.array(dtype=int), out: kb.array(dtype=int)):\n{}\n"
+    text = "import kbuild as kb\n\n" + "\n".join(head.format(n, body) for n, body in enumerate(bodies))
+    for kernel, body in zip(kernels.lower_text(tmp_path, text), bodies, strict=True):
+        expected = False
+        try:
+            run(kernel, (threads,), [Memory(INT32, (threads,), [0] * threads) for _ in range(2)], block_dim=block)
+        except Conflict:
+            expected = True
+        races += expected
+        for chunk in (block, 1 << 16):
+            arrays = [np.zeros(threads, np.int32), np.zeros(threads, np.int32)]
+            try:
+                run_in_lockstep(kernel, over((threads,), block), arrays, Options(chunk=chunk))
+                is_found = False
+            except Race:
+                is_found = True
+            assert is_found == expected, f"chunk {chunk}\n{body}"
+    assert 5 < races < 40

@@ -96,12 +96,27 @@ def _crowd(name: str, numbers: Any, place: int, lanes: Any, given: list[Any], be
             values, ufunc = -values, np.add
         steps = ufunc.accumulate(np.concatenate([numbers[place : place + 1], values]), dtype=numbers.dtype)
         before[lanes], numbers[place] = steps[:-1], steps[-1]
+    elif name == "atomic_cas":
+        _swap(numbers, place, lanes, given, before)
     else:
         for lane in lanes:
             seen = numbers[place : place + 1].copy()
             before[lane] = seen[0]
             given_here = [value[lane : lane + 1] for value in given]
             numbers[place] = _after(name, seen, given_here, _kind_of(numbers.dtype))[0]
+
+
+def _swap(numbers: Any, place: int, lanes: Any, given: list[Any], before: Any) -> None:
+    """Compare-and-swap of many lanes at one element: from one that succeeds to the next."""
+    wanted, start = _bits(given[0][lanes]), 0
+    while start < len(lanes):
+        now = numbers[place : place + 1]
+        successes = np.flatnonzero(wanted[start:] == _bits(now))
+        end = start + int(successes[0]) + 1 if len(successes) else len(lanes)
+        before[lanes[start:end]] = now[0]
+        if len(successes):
+            numbers[place] = given[1][lanes[end - 1]]
+        start = end
 
 
 def _kind_of(dtype: Any) -> Scalar:

@@ -1,9 +1,10 @@
 """Who touched each granule of an allocation last.
 
 A slot has two numbers for every granule: the thread + 1 (0: nobody), and the event, which is an access that the kernel
-makes at some place between two barriers. A granule has a slot for the last write, and three each for reads and for
-changes by atomics since: the latest, one other, and one of another block. That is enough to find a conflict if there is
-one. Most accesses are cleared by one look at the thread: it is the same, or there is none.
+makes at some place between two barriers. A granule has a slot for the last write, and four each for reads and for
+changes by atomics since: the latest, one other, one of another warp than the latest's, and one of another block. That
+is enough to find a conflict if there is one (in a warp, and in a block, all come after what the latest comes after).
+Most accesses are cleared by one look at the thread: it is the same, or there is none.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from kbuild.sim.blocks import WARP
 from kbuild.sim.lockstep.granules import at, chosen
 from kbuild.sim.lockstep.lanes import Lanes
 from kbuild.sim.lockstep.memory import Allocation
@@ -54,11 +56,11 @@ class _Readers:
 
     def __init__(self, granules: int) -> None:
         self.latest, self._granules = _Slot(granules), granules
-        self._more: tuple[_Slot, _Slot] | None = None  # made when they are needed, which is seldom
+        self._more: dict[str, _Slot] = {}  # `other`, `aside` and `away`: made when they are needed, which is seldom
 
     @property
     def slots(self) -> list[_Slot]:
-        return [self.latest, *(self._more or ())]
+        return [self.latest, *self._more.values()]
 
     def add(self, granule: Any, who: Any, event: int, lanes: Lanes) -> None:
         latest = self.latest
@@ -68,8 +70,7 @@ class _Readers:
         if differs.any():
             (positions,) = np.nonzero(differs)
             here = chosen(granule, positions)
-            size = math.prod(lanes.launch.block)
-            self._beside(here, before[positions], latest.event[here], (who[positions] - 1) // size, size)
+            self._beside(here, before[positions], latest.event[here], who[positions], math.prod(lanes.launch.block))
         latest.put(granule, who, event)
         if isinstance(granule, slice):
             return
@@ -77,22 +78,25 @@ class _Readers:
         if beside.any():
             (positions,) = np.nonzero(beside)
             here = granule[positions]
-            size = math.prod(lanes.launch.block)
             event_of_all = np.full(len(here), event, np.int32)
-            self._beside(here, who[positions], event_of_all, (latest.who[here] - 1) // size, size)
+            self._beside(here, who[positions], event_of_all, latest.who[here], math.prod(lanes.launch.block))
 
     def _beside(self, here: Any, who: Any, event: Any, latest: Any, size: int) -> None:
-        """Keeps who is not the latest; `latest` is the block of who is."""
-        other, away = self._others()
-        other.put(here, who, event)
-        far = (who - 1) // size != latest
-        if far.any():
-            away.put(here[far], who[far], event[far])
+        """Keeps who is not the latest: as any, and as one of another block, or of another warp, than who is."""
+        self._keep("other", here, who, event)
+        first, second = who - 1, latest - 1
+        is_far = first // size != second // size
+        self._keep("away", here[is_far], who[is_far], event[is_far])
+        if size > WARP:
+            is_aside = ~is_far & (first % size // WARP != second % size // WARP)
+            self._keep("aside", here[is_aside], who[is_aside], event[is_aside])
 
-    def _others(self) -> tuple[_Slot, _Slot]:
-        if self._more is None:
-            self._more = _Slot(self._granules), _Slot(self._granules)
-        return self._more
+    def _keep(self, name: str, here: Any, who: Any, event: Any) -> None:
+        if len(here):
+            slot = self._more.get(name)
+            if slot is None:
+                slot = self._more[name] = _Slot(self._granules)
+            slot.put(here, who, event)
 
 
 class Books:

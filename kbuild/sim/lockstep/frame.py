@@ -42,7 +42,7 @@ class Frame:
 
     def part(self, positions: Any) -> Frame:
         """The frame of some of the lanes."""
-        return Frame(self.lanes.take(positions), self.wraps, {}, self, positions)
+        return type(self)(self.lanes.take(positions), self.wraps, {}, self, positions)
 
     def merge(self) -> None:
         """What was assigned here is seen by the frame that this one is a part of.
@@ -67,7 +67,7 @@ class Frame:
     def kept(self, keep: Any) -> Frame:
         """The part of a part that goes on, beside the same whole; the others have left."""
         values = {symbol: tree.take(value, keep) for symbol, value in self.values.items()}
-        narrowed = Frame(self.lanes.take(keep), self.wraps, values, self.parent, self.positions[keep])
+        narrowed = type(self)(self.lanes.take(keep), self.wraps, values, self.parent, self.positions[keep])
         narrowed.written, narrowed.left = self.written, self.left
         return narrowed
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from functools import cache
 
 import numpy as np
@@ -24,6 +24,7 @@ from kbuild.sim.lockstep.races import Races
 from kbuild.sim.lockstep.statements import Statements
 from kbuild.sim.lockstep.stored import ANY, Origins, stored_parameters
 from kbuild.sim.lockstep.watching import Watcher, Watching
+from kbuild.sim.values import Fault
 
 
 @dataclass(frozen=True)
@@ -42,12 +43,13 @@ class Checks:
 @dataclass
 class Options:
     """How a launch runs: `seed` shuffles the order of atomics, `watchers` are told of what happens, `chunk` is how many
-    threads run together."""
+    threads run together, `read_only` names the parameters whose memory may not be written to."""
 
     checks: Checks = field(default_factory=Checks)
     seed: int | None = None
     watchers: Sequence[Watcher] = ()
     chunk: int = CHUNK
+    read_only: frozenset[str] = frozenset()
 
 
 def run(
@@ -63,8 +65,8 @@ def run(
     if whole_blocks and launch.count % math.prod(launch.block):
         raise ValueError(f"{kernel.name} runs in whole blocks, and {launch} is none")
     parameters = [(p.name, p.type, offsets[p.name]) for p in function.parameters]
-    stored = stored_parameters(function)
-    space = Space(extents(parameters, block, stored))
+    found = extents(parameters, block, stored_parameters(function))
+    space = Space(replace(one, is_read_only=one.name in options.read_only) for one in found)
     # The parameter block is read like memory that is no array's.
     given = Allocation(0, np.frombuffer(block.ljust(align_up(len(block), 8), b"\0"), np.uint8), 1, "arguments")
     arguments = [memory.load(given, offset, type, space) for _, type, offset in parameters]
@@ -75,8 +77,10 @@ def run(
         watchers.append(Races())
     order = None if options.seed is None else np.random.default_rng(options.seed)
     shared, bytes_of_block, granule = _shared(kernel)
-    machine = Statements(space, Watching(watchers, options.checks.divisions), output, shared, order)
-    with np.errstate(all="ignore"):
+    watching = Watching(watchers, options.checks.divisions)
+    machine = Statements(space, watching, output, shared, order)
+    watching.starts(kernel, launch)
+    with np.errstate(all="ignore"), _told(watching):
         for lanes in chunks(launch, whole_blocks, options.chunk):
             block_memory = None
             if shared:
@@ -93,6 +97,19 @@ def _keep_room() -> None:
     than the arithmetic. Freeing a large block, which nobody has touched, raises the limit to its size.
     """
     np.empty(1 << 24, np.uint8)
+
+
+@contextmanager
+def _told(watching: Watching) -> Iterator[None]:
+    """Tells how a launch has ended."""
+    found: Fault | None = None
+    try:
+        yield
+    except Fault as fault:
+        found = fault
+        raise
+    finally:
+        watching.ends(found)
 
 
 def _shared(kernel: Kernel) -> tuple[dict[Symbol, int], int, int]:
@@ -113,7 +130,7 @@ def extents(parameters: Sequence[tuple[str, Type, int]], block: bytes, stored: O
         own: list[Extent] = []
         _collect(name, type, block, offset, own)
         is_stored = ANY in stored or name in stored
-        found += own if is_stored else [dataclasses.replace(one, is_stored=False) for one in own]
+        found += own if is_stored else [replace(one, is_stored=False) for one in own]
     return found
 
 

@@ -19,7 +19,7 @@ def right(a: kb.array(dtype=float), v: kb.vec2, m: kb.mat22):
     kind = kb.types.vector(length=3, dtype=float)
     pair = two(*v)
     nothing = None
-    a[0] = f(kind(*v, 1.0)[2]) + pair[1] + a.dtype(1) + v.dtype(2.5) + kb.vec4(*m)[3] + two(*pair)[0]
+    a[0] = f(kind(*v, 1.0)[2]) + pair[1] + a.dtype(1) + v.dtype(2.5) + kb.vec4(*m[0], *m[1])[3] + two(*pair)[0]
     for i in range(kb.static(len(v) + m.shape[1])):
         a[i] = kb.static(m.dtype is kb.float32)  # E: KB120
     if nothing:

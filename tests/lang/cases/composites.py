@@ -33,10 +33,10 @@ def constructors(v: kb.vec3, d: kb.vec3d, w: kb.vec4, q: kb.quat, n: int, out: k
     ii = kb.matrix(1.0, 2.0, shape=2)  # E: KB130 a shape of two numbers (rows, columns), not 2
     j = kb.matrix(shape=(n, 3), dtype=float)  # E: KB130 is not known while building
     k = kb.vector(1.0, 2.0, typ=float)  # E: KB130 it has length, dtype
-    l = kb.vector(True, False)  # E: KB130 made of numbers, not of bool
+    l = kb.vector(True, False) + kb.vector(True, True)  # E: KB121 `+` does not take vec2[bool]
     m = kb.quat_identity(dtype=int)  # E: KB130 made of floating-point numbers, not of int32
     o = kb.types.vector(length=0, dtype=float)(1.0)  # E: KB130 length must be a whole number from 1 to 9999, not 0
-    p = kb.types.matrix(shape=(2, 2), dtype=bool)(True)  # E: KB130 made of numbers, not of bool
+    p = -kb.types.matrix(shape=(2, 2), dtype=bool)(True)  # E: KB121 `-` does not take mat2x2[bool]
     r = kb.vec4(q)  # E: KB120 an element of vec4[float32] must be float32, not quat[float32]
     s = kb.spatial_vector(v, d)  # E: KB120 a part of vec6[float32]
     t = kb.vector(dtype="float")  # E: KB130 is not a type that a kernel knows

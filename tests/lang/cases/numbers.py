@@ -60,7 +60,7 @@ def mixed(f: kb.array(dtype=float), d: kb.array(dtype=kb.float64), i: int, u: kb
     t = m * kb.vec2(1.0)  # E: KB120 between mat3x3[float32] and vec2[float32]
     r = v @ v  # E: KB120 it takes matrices and vectors of one element type
     q = v * d[0]  # E: KB120 between
-    p = 1.0 / v  # E: KB120 between
+    p = d[0] / v  # E: KB120 between float64 and vec3[float32]
     o = m / m  # E: KB120 kb.cw_div(a, b)
     n = i if b else f[0]  # E: KB120 a conditional expression of
     if i < u:  # E: KB120 a comparison of int32 and uint32
@@ -79,9 +79,11 @@ def not_taken(f: kb.array(dtype=float), i: int, b: bool, v: kb.vec3):
     q = v < v  # E: KB121 cannot be compared
     p = +f  # E: KB121 does not take array1
     o = f + f  # E: KB121 does not take array1
-    n = v % v  # E: KB120 `%` between
+    n = v & v  # E: KB120 `&` between
+    k = v % f[0]  # E: KB120 `%` between
+    l = ~v  # E: KB121 takes integers
     m = b < 1  # E: KB122 must be bool
-    f[0] = x + y + z + w + s + t + r + q + p + o + n + m
+    f[0] = x + y + z + w + s + t + r + q + p + o + n + m + k + l
 
 
 @kb.kernel

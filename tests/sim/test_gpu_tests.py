@@ -1,0 +1,34 @@
+"""The tests of the language that run on a GPU, run on the simulator: every operator, conversion, function and
+construct, against what `tests/gpu/meaning.py` says that it means.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+# Tests of what is a bundle's, a driver's or a launch's on a GPU, and none of the language.
+ELSEWHERE = {
+    "test_atomics.py": "cells_beside_a_small_one",
+    "test_flow.py": "nobody_built",
+    "test_generics.py": "several_types or not_built",
+    "test_statics.py": "not_built",
+}
+FILES = ["atomics", "blocks", "composites", "conversions", "flow", "functions", "generics", "rotations", "scalars"]
+
+
+@pytest.mark.parametrize("name", [*FILES, "statics", "structs"])
+def test_as_on_a_gpu(name: str) -> None:
+    file = f"test_{name}.py"
+    skipped = ["-k", f"not ({ELSEWHERE[file]})"] if file in ELSEWHERE else []
+    settings = {"KBUILD_DEVICE": "sim", "KBUILD_SIM": "divisions=off", "PYTHONPATH": "tests/gpu/project/src"}
+    command = [sys.executable, "-m", "pytest", f"tests/gpu/{file}", "-q", "-p", "no:cacheprovider", *skipped]
+    done = subprocess.run(command, cwd=ROOT, env={**os.environ, **settings}, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-1000:]
+    assert " passed" in done.stdout
+    assert " skipped" not in done.stdout
