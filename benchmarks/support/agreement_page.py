@@ -30,8 +30,8 @@ def section(document: dict[str, Any]) -> str:
             "|---|---|---|",
             *rows,
             "",
-            f"{len(nodes)} kinds of nodes of the IR and {len(intrinsics)} intrinsics were among them, each at every type "
-            "that it takes.",
+            f"{len(nodes)} kinds of nodes of the IR and {len(intrinsics)} intrinsics were among them, each at every",
+            "type that it takes.",
             "",
         ]
     )
