@@ -15,9 +15,10 @@ VARIABLE = "KBUILD_SIM"
 
 @dataclass(frozen=True)
 class Settings:
-    """`races`: two threads on one element, with a result that depends on who comes first. `unassigned`: shared memory
-    that is read before anything is assigned to it. `divisions`: integers divided by zero. `nan`: a NaN that comes of
-    numbers. Each is a Fault where it happens; indices, barriers and asserts are always looked after.
+    """`races`: two threads on one element, with a result that depends on who comes first. `unassigned`: shared memory,
+    or an array of `kb.empty` on `sim`, that is read before anything is assigned to it. `divisions`: integers divided by
+    zero. `nan`: a NaN that comes of numbers. Each is a Fault where it happens; indices, barriers and asserts are always
+    looked after.
 
     `exceptions` counts the floating-point exceptions of IEEE 754 by line, for the result of `kb.sim.run`. `seed`
     shuffles the order of atomics (None: the order of threads). `threads` puts a thread's coordinates before what it

@@ -417,11 +417,12 @@ def test_an_address_that_is_no_device_memory(cuda: FakeCuda) -> None:
         array(ptr=100, shape=1, dtype=uint8)
 
 
-def test_vector_class_of_an_unnamed_type_is_itself() -> None:
+def test_a_type_without_a_class_stands_for_itself() -> None:
     from kbuild.loader import abi
 
-    odd = abi.Vector(3, abi.BOOL)
+    odd = abi.Array(abi.FLOAT32, 1)
     assert values.class_of(odd) is odd
+    assert values.class_of(abi.Vector(3, abi.BOOL))._kb_type_ == abi.Vector(3, abi.BOOL)
     assert float32._kb_type_ == abi.FLOAT32
 
 

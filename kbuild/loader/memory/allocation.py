@@ -11,7 +11,7 @@ import ctypes
 import sys
 from ctypes import c_size_t, c_uint64
 
-from .. import context, current, driver, ordering, uses
+from .. import abi, context, current, driver, ordering, uses
 from ..errors import DriverError
 from ..ordering import DEFAULT, Relaxed, is_capturing
 from . import books, pools
@@ -220,12 +220,15 @@ class MappedMemory(PinnedMemory):
 
 
 class HostMemory(Memory):
-    """Memory of the host for the devices `cpu` and `sim`; Python frees it."""
+    """Memory of the host for the devices `cpu` and `sim`; Python frees it. `sim` tells what nobody has assigned to."""
 
     __slots__ = ("_bytes",)
 
     def _allocate(self) -> None:
-        self._bytes = bytearray(self.size + _ALIGN)
+        if self.device.kind == "sim" and not self.is_zero:
+            self._bytes = bytearray(abi.UNASSIGNED * (-(-(self.size + _ALIGN) // len(abi.UNASSIGNED))))
+        else:
+            self._bytes = bytearray(self.size + _ALIGN)
         address = ctypes.addressof(ctypes.c_char.from_buffer(self._bytes))
         self._address.value = self.host_ptr = (address + _ALIGN - 1) // _ALIGN * _ALIGN
 
@@ -235,6 +238,13 @@ class HostMemory(Memory):
     def __del__(self, is_over: Any = sys.is_finalizing) -> None:
         if not is_over():
             books.strike(id(self))
+
+
+class ZeroHostMemory(HostMemory):
+    """The same, of zeros."""
+
+    __slots__ = ()
+    is_zero = True
 
 
 sweepers: list[Callable[[], None]] = []  # called before memory is allocated: they let go what nobody has any more
@@ -256,7 +266,7 @@ def allocate(device: Any, size: int, memory: str | None = None, is_zero: bool = 
         sweep()
     if memory is None:
         if device.kind != "cuda":
-            return HostMemory(device, size)
+            return (ZeroHostMemory if is_zero else HostMemory)(device, size)
         if _waiting.get(device.ordinal):
             reclaim(device)
         if device.is_current():

@@ -15,7 +15,7 @@ from kbuild.ir.nodes import Kernel, Symbol
 from kbuild.ir.types import Array, IndexedArray, Struct, Type
 from kbuild.loader.abi import align_up
 from kbuild.sim.blocks import Launch
-from kbuild.sim.lockstep import memory
+from kbuild.sim.lockstep import memory, unassigned
 from kbuild.sim.lockstep.assigned import Assigned
 from kbuild.sim.lockstep.lanes import CHUNK, chunks
 from kbuild.sim.lockstep.memory import Allocation, Extent, Space
@@ -73,6 +73,8 @@ def run(
     watchers: list[Watcher] = [*options.watchers]
     if options.checks.assigned:
         watchers.append(Assigned())
+        if unassigned.is_marked(space):
+            watchers.append(unassigned.Marked())
     if options.checks.races:
         watchers.append(Races())
     order = None if options.seed is None else np.random.default_rng(options.seed)
