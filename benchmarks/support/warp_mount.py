@@ -43,15 +43,14 @@ class Tape:
         raise WayBack(f"Tape.{name}")
 
 
-def mount(folder: Path, provider: str) -> None:
-    """Makes `warp` and `warp.tests` importable. `provider` (`module:function`) runs the kernels."""
+def mount(folder: Path) -> None:
+    """Makes `warp` and `warp.tests` importable."""
     os.environ["KBUILD_DEVICE"] = DEVICE
     import kbuild.warp as wp
     from kbuild.loader import context, providers
     from kbuild.warp import arrays, devices, launching
 
-    providers.register(DEVICE, provider)
-    providers.register("cpu", provider)  # launches that name the device by its name
+    providers.register("cpu", providers.registry[DEVICE])  # launches that name the device by its name
     host = context.HOSTS["cpu"] = context.HOSTS[DEVICE]
     devices.is_cpu_available = lambda: True
     devices.get_devices = lambda: [host]
