@@ -13,7 +13,7 @@ from kbuild.ir.nodes import Const, Expr, Read, Symbol
 from kbuild.ir.types import BOOL, Array, Matrix, Scalar, Struct, Vector
 from kbuild.lang import operators, places
 from kbuild.lang.context import Context, ExpressionHandler
-from kbuild.lang.operands import Operand, Pack, Silenced, Static, Untyped, fit
+from kbuild.lang.operands import Operand, Pack, Place, Silenced, Static, Untyped, fit
 from kbuild.lang.scope import UnresolvedName
 from kbuild.loader.layout import abi_type
 from kbuild.loader.values import class_of
@@ -193,6 +193,7 @@ def _once(ctx: Context, operand: Operand) -> Operand:
     """An operand that is used twice and must be evaluated once."""
     if isinstance(operand, (Untyped, Static, Pack, Const, Read)):
         return operand
+    assert not isinstance(operand, Place)
     return ctx.temporary(operand)
 
 

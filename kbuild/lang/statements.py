@@ -9,7 +9,7 @@ from kbuild.ir import nodes
 from kbuild.ir.nodes import Expr, Read, Symbol
 from kbuild.ir.traverse import root_of, walk
 from kbuild.ir.types import BOOL, INT32, VOID, Array, Tuple, Type, element_of, is_integer, is_number
-from kbuild.lang import asserts, atomics, blocks, loops, operators, places, static
+from kbuild.lang import asserts, atomics, blocks, loops, operators, places, references, static
 from kbuild.lang.constructors import components
 from kbuild.lang.context import Context, StatementHandler, assigned_symbols
 from kbuild.lang.expressions import outer
@@ -87,6 +87,10 @@ def _read_now(ctx: Context, item: Operand, node: ast.AST) -> Operand:
 def _assign_name(ctx: Context, target: ast.Name, value: Operand, node: ast.AST) -> None:
     if target.id == "_" and not _is_read(ctx, "_"):
         return  # what the value does is done, and nobody asks for it
+    if target.id in ctx.references:
+        place = ctx.references[target.id]
+        ctx.emit(nodes.Assign(place, ctx.coerce(value, place.type, node, f"{target.id!r}"), ctx.span(node)))
+        return
     symbol = ctx.symbols.get(target.id)
     if symbol is None and _is_known(ctx, target.id, value):
         ctx.known[target.id] = value.value  # type: ignore[union-attr]
@@ -278,7 +282,7 @@ def return_(ctx: Context, node: ast.stmt) -> None:
         ctx.refuse("KB150", f"returns {found} here and {ctx.result} before", node, "return one type everywhere")
     elif structure_of(operand) != ctx.structure:
         ctx.refuse("KB150", "returns tuples of another form here than before", node, "return one form everywhere")
-    ctx.emit(nodes.Return(value, span))
+    ctx.emit(nodes.Return(references.result(ctx, value, span), span))
 
 
 def _result(ctx: Context, operand: Operand, node: ast.Return) -> Expr:

@@ -23,7 +23,7 @@ class Watcher:
     wants_accesses = wants_statements = wants_values = False
 
     def starts_over(self) -> None:
-        """What was seen of the launch does not count: it runs again, thread after thread, since threads wait for a lock."""
+        """What was seen does not count: the launch runs again, thread after thread, since some wait for a lock."""
 
     def accessed(self, kind: str, location: Location, lanes: Lanes, expr: Expr, value: Any) -> None:
         """Lanes read, write (a value), or change (`atomic`) what lies at a location, whose allocation is known."""
