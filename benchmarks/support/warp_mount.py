@@ -4,7 +4,8 @@ What is changed for the tests is changed here, in the process that runs them, an
 
 - the host as Warp's tests know it (`cpu`, on which kernels run) is the simulator's device;
 - arrays may ask for gradients, which they do not get: a test says by `Tape` that it wants them;
-- `Tape` notes that it was asked for, runs what is forward, and refuses the way back.
+- `Tape` notes that it was asked for, runs what is forward, and refuses the way back;
+- the table of modules that Warp's loader keeps, from which tests take their own when they are done, is there.
 """
 
 from __future__ import annotations
@@ -58,11 +59,19 @@ def mount(folder: Path) -> None:
     launching._without_adjoints = _without_adjoints
     vars(wp)["Tape"] = Tape
     wp.install()
+    vars(wp._src.context)["user_modules"] = _Modules()
     sys.meta_path.insert(0, _Finder(folder))
     package = ModuleType(TESTS)
     package.__path__ = [str(folder)]
     sys.modules[TESTS] = package
     vars(wp)["tests"] = package
+
+
+class _Modules(dict[str, Any]):
+    """What is taken from it was there."""
+
+    def __delitem__(self, name: str) -> None:
+        self.pop(name, None)
 
 
 class _Finder(MetaPathFinder):

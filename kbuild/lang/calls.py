@@ -66,6 +66,7 @@ from kbuild.loader.builtins import TABLE, Builtin
 from kbuild.loader.identity import default_of
 from kbuild.loader.layout import AbsentType
 from kbuild.loader.types import Function, Kernel, abi_type
+from kbuild.loader.values import class_of
 
 # Python's own functions that mean the same in a kernel.
 _PYTHON_NAMES = {abs: "abs", min: "min", max: "max", pow: "pow", print: "print"}
@@ -325,6 +326,9 @@ def results_of(ctx: Context, call: nodes.Call) -> Operand:
 def _construct(ctx: Context, type: Type, given: list[Operand], named: dict[str, Operand], node: ast.Call) -> Operand:
     if isinstance(type, Struct):
         return _struct(ctx, type, given, named, node)
+    if isinstance(type, (Vector, Matrix)) and not type.size and not given and not named:
+        host: Any = class_of(type)
+        return Static(host(), ctx.span(node))
     if isinstance(type, (Vector, Matrix)):
         return constructors.composite(ctx, type, given, named, node)
     if named:

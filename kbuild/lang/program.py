@@ -11,7 +11,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, get_args, get_origin
 
 from kbuild.errors import CompileError, Diagnostic, Note, Report, Span
 from kbuild.ir import nodes
@@ -163,6 +163,7 @@ class _Program:
         span, shared = file.span(definition), tuple(ctx.shared)
         wraps = owner.dialect == "warp"
         plain = ctx.result or VOID
+        self._check_result(ctx, plain)
         result = plain
         if ctx.copied:
             own = () if plain == VOID else plain.items if isinstance(plain, Tuple) else (plain,)
@@ -171,6 +172,30 @@ class _Program:
         made = Function(definition.name, module, parameters, result, body, span, shared, wraps)
         self.structures[id(made)], self.plains[id(made)] = ctx.structure, plain
         return made
+
+    def _check_result(self, ctx: Context, found: Type) -> None:
+        """In Warp's dialect an annotation says what a function returns; one that cannot be read says nothing."""
+        if ctx.owner.dialect != "warp" or ctx.has_lost_return or ctx.definition.returns is None:
+            return
+        try:
+            annotation = generic.annotation_of(ctx.owner.function, "return")
+            items = get_args(annotation) if get_origin(annotation) is tuple else None
+            if annotation is generic.MISSING or is_open(annotation) or any(is_open(one) for one in items or ()):
+                return
+            if items is not None:
+                wanted: Type = Tuple(tuple(abi_type(one) for one in items))
+            else:
+                wanted = VOID if annotation in (None, type(None)) else abi_type(annotation)
+        except Exception:
+            return
+        if wanted != found:
+            is_kernel = isinstance(ctx.owner, runtime.Kernel)
+            text = f"{ctx.owner.name} returns {found}, and its annotation says {wanted}"
+            if is_kernel:
+                text = f"{ctx.owner.name} is a kernel, which returns nothing, and its annotation says {wanted}"
+            span = ctx.span(ctx.definition.returns)
+            code = "KB152" if is_kernel else "KB150"
+            self.report.add(Diagnostic(code, text, span, help="correct the annotation", notes=self.notes()))
 
     def _parameters(self, ctx: Context, arguments: Sequence[Operand]) -> tuple[Symbol, ...]:
         self._refuse_collecting(ctx)

@@ -206,6 +206,10 @@ def augmented(ctx: Context, node: ast.stmt) -> None:
             current = ctx.saved_before(mark, [current])[0]
         _assign_name(ctx, node.target, operators.binary(ctx, type(node.op), current, value, node), node)
         return
+    several = places.targets(ctx, node.target)
+    if several is not None:
+        _augmented_parts(ctx, several, node)
+        return
     load = ast.copy_location(_as_load(node.target), node.target)
     place = places.target(ctx, load)
     with ctx.nested() as later:
@@ -220,6 +224,17 @@ def augmented(ctx: Context, node: ast.stmt) -> None:
     current = ctx.saved_before(mark, [place])[0] if len(ctx.block) > mark else place
     result = operators.binary(ctx, type(node.op), current, value, node)
     ctx.emit(nodes.Assign(place, ctx.coerce(result, place.type, node, "the result"), ctx.span(node)))
+
+
+def _augmented_parts(ctx: Context, several: nodes.Build, node: ast.AugAssign) -> None:
+    """`v[0:3] += w`."""
+    if isinstance(root_of(several.parts[0]), nodes.Index) and type(node.op) in _ATOMIC:
+        whole = ctx.temporary(ctx.coerce(ctx.expr(node.value), several.type, node, "the value"))
+        for place, part in zip(several.parts, components(ctx, whole, node), strict=True):
+            _atomic(ctx, place, part, node)
+        return
+    current = ctx.temporary(several)
+    _assign_parts(ctx, several, operators.binary(ctx, type(node.op), current, ctx.expr(node.value), node), node)
 
 
 def _as_load(target: ast.expr) -> ast.expr:
