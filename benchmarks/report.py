@@ -297,8 +297,8 @@ def warp_tests(document: dict[str, Any]) -> str:
     text = (
         f"The tests that warp-lang {values['version']} brings along, on kbuild's simulator (`warp_tests.py`; nothing "
         f"of theirs is here). Of the ids that count {values['percent']} % pass (goal: {values['goal']} %), {asked} of "
-        "them because kbuild refuses what Warp refuses, in other words. Not counted: ids that record a tape, which are due "
-        f"with gradients; what is set apart ({values['percent_apart']} %: Warp's private parts, the wording of its "
+        "them because kbuild refuses what Warp refuses, in other words. Not counted: ids that record a tape, which are "
+        f"due with gradients; what is set apart ({values['percent_apart']} %: Warp's private parts, the wording of its "
         "generated C++), each with its reason in `benchmarks/warp_apart.toml`; *more*, where a test asks for a refusal "
         "and kbuild takes the program on purpose; what Warp itself skips without a GPU. Which ids fail, and with what, "
         "is in `benchmarks/results/warp_tests.json`."

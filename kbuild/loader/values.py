@@ -228,13 +228,11 @@ class _Fixed(list):  # type: ignore[type-arg]
     __lt__ = __le__ = __gt__ = __ge__ = None  # type: ignore[assignment]
     append = extend = insert = pop = remove = clear = sort = reverse = __delitem__ = None  # type: ignore[assignment]
 
-    def __eq__(self, other: object) -> bool:
-        if isinstance(other, tuple):
-            other = list(other)
-        return list.__eq__(self, other) is True
+    def __eq__(self, other: object) -> Any:
+        return list.__eq__(self, list(other) if isinstance(other, tuple) else other)
 
-    def __ne__(self, other: object) -> bool:
-        return not self == other
+    def __ne__(self, other: object) -> Any:
+        return list.__ne__(self, list(other) if isinstance(other, tuple) else other)
 
     def __hash__(self) -> int:  # type: ignore[override]
         return hash(tuple(self))
