@@ -3,8 +3,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 SHELL := /bin/bash
+# One process a core; whoever has nothing left takes from the others.
+SHARED := -n auto --dist worksteal
 
-.PHONY: help demo test lint format generated test-gpu wheelhouse bench fuzz clean
+.PHONY: help demo test test-deep lint format generated test-gpu wheelhouse bench fuzz clean
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -14,7 +16,10 @@ demo: ## build sample_project into a wheel for twelve GPUs, install it into a cl
 	@$(PYTHON) -m tools.demo
 
 test: lint ## set up, lint, run every test that needs no GPU
-	$(BIN)/python -m pytest -n auto -m "not gpu"
+	$(BIN)/python -m pytest $(SHARED) -m "not gpu"
+
+test-deep: $(VENV)/.stamp ## the same tests with DEEP times as many random programs, all codes of failures (default: 20)
+	KBUILD_DEEP=$(or $(DEEP),20) $(BIN)/python -m pytest $(SHARED) -m "not gpu"
 
 lint: $(VENV)/.stamp ## ruff (format, lint) and mypy --strict
 	$(BIN)/ruff format --check

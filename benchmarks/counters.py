@@ -1,10 +1,12 @@
 """The simulator's memory access model against an H200's counters, and how long it takes. Needs no GPU.
 
-tests/data holds the counters, tests/helpers the addresses that the counted kernels access.
+tests/data holds the counters, tests/helpers the addresses that the counted kernels access, and tests/sim kernels of the
+kernel language that the simulator profiles from end to end.
 """
 
 from __future__ import annotations
 
+import functools
 import statistics
 import sys
 import time
@@ -17,8 +19,12 @@ sys.path.insert(0, str(ROOT))
 
 import numpy as np
 
+import kbuild as kb
+from kbuild.loader.blocks import Grid
 from kbuild.sim.access import traffic
-from tests.helpers.counter_scores import scores, table
+from tests.helpers import counter_profiles
+from tests.helpers.counter_scores import Score, scores, table
+from tests.sim import counter_kernels
 
 LANES = 1 << 20
 CHUNK = 1 << 16  # what the simulator hands over at a time
@@ -27,12 +33,25 @@ CHUNK = 1 << 16  # what the simulator hands over at a time
 def main() -> None:
     """Prints the table, and writes results/counters.json."""
     print(table())
+    print(counter_profiles.table())
     progress("timing …")
     times = measure()
     for name, milliseconds in times.items():
         print(f"{milliseconds:8.2f} ms for 1 M lanes: {name}")
-    rows = [{**asdict(s), "largest_error": max((abs(m.error) for m in s.mismatches), default=0.0)} for s in scores()]
-    record("counters", {"scores": rows, "milliseconds_per_million_lanes": times})
+    launches = measure_launches()
+    for name, (without, profiled) in launches.items():
+        print(f"{without:8.1f} ms, profiled {profiled:8.1f} ms: {name}")
+    values = {
+        "scores": _rows(scores()),
+        "end_to_end": {"kernels": len(counter_kernels.CASES), "scores": _rows(counter_profiles.scores())},
+        "milliseconds_per_million_lanes": times,
+        "milliseconds_of_a_launch": launches,
+    }
+    record("counters", values)
+
+
+def _rows(found: tuple[Score, ...]) -> list[dict[str, Any]]:
+    return [{**asdict(s), "largest_error": max((abs(m.error) for m in s.mismatches), default=0.0)} for s in found]
 
 
 def measure() -> dict[str, float]:
@@ -48,6 +67,32 @@ def measure() -> dict[str, float]:
         "global loads, one after another": ("global", "load", along * 4, 4),
     }
     return {name: _time(*case) for name, case in cases.items()}
+
+
+def measure_launches() -> dict[str, tuple[float, float]]:
+    """CPU time of simulated launches of a million threads, checks off, without and with a profile [ms]."""
+    count = LANES
+    ones, numbers = np.ones(count, np.float32), np.random.default_rng(1).integers(0, count, count).astype(np.int32)
+    blocks = Grid(count // 256, 256)
+    cases: dict[str, tuple[Any, Any, list[Any]]] = {
+        "add, 3 accesses": (counter_kernels.add, count, [ones, ones, ones, count]),
+        "gather, 3 accesses": (counter_kernels.gather, count, [ones, ones, numbers]),
+        "block reduction, 4096 blocks": (counter_kernels.reduce_near, blocks, [ones, ones]),
+    }
+    found = {}
+    for name, (kernel, dim, inputs) in cases.items():
+        times = []
+        for profile in (False, True):
+            run = functools.partial(kb.sim.run, kernel, dim, inputs, races=False, unassigned=False, divisions=False)
+            times.append(round(statistics.median(_seconds(run, profile) for _ in range(5)) * 1e3, 1))
+        found[name] = (times[0], times[1])
+    return found
+
+
+def _seconds(run: Any, profile: bool) -> float:
+    start = time.process_time()
+    run(profile=profile)
+    return time.process_time() - start
 
 
 def _time(space: Any, kind: Any, addresses: np.ndarray, size: int) -> float:

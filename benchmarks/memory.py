@@ -92,7 +92,7 @@ class Allocations:
         pool = Pool(context.get_device())
 
         def way(size: int, zero: bool) -> Burst:
-            return lambda count: int(burst(pool.handle, size, zero, count))
+            return lambda count: int(burst(pool.handle.value, size, zero, count))
 
         return {
             f"{kind}, {name}": way(size, kind == "zeros") for name, size in SIZES.items() for kind in ("empty", "zeros")

@@ -64,8 +64,8 @@ step primitives timeout "$(limit 100)" "$PYTHON" benchmarks/primitives.py
 step ulps timeout "$(limit 120)" "${no_jit[@]}" "$PYTHON" benchmarks/ulps.py run "$OUT"
 agree() { # every launch of the tests in the simulator too
     local names="atomics blocks composites conversions flow functions generics rotations scalars shapes statics structs warp"
-    export KBUILD_SHADOW=$OUT/agreement.json
-    run_tests $(printf "tests/gpu/test_%s.py " $names)
+    KBUILD_SHADOW=$RUN/shadow.json run_tests $(printf "tests/gpu/test_%s.py " $names) || return
+    cd - >/dev/null && "$PYTHON" benchmarks/agreement.py "$RUN/shadow.json"
 }
 
 step agreement agree

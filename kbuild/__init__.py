@@ -11,7 +11,8 @@
 
 Importing this package loads nothing else; each public name is resolved when it is first used (PEP 562). On a deployed
 machine all of them live in `kbuild.loader` and `kbuild.primitives`, which need Python's standard library and the GPU
-driver. Type checkers and editors read `__init__.pyi` in its place.
+driver. Type checkers and editors read `__init__.pyi` in its place. For pytest, which compiles the asserts of packages
+with a plugin anew and warns where it comes too late: PYTEST_DONT_REWRITE.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ _HOMES = {
     "loader.array": """
         array array1d array2d array3d array4d empty empty_like full full_like ones ones_like zeros zeros_like
     """,
+    "loader.available": "devices",
     "loader.bound": "BoundLaunch bind",
     "loader.conditional": "capture_if capture_while",
     "loader.context": "Device HostDevice get_devices synchronize",

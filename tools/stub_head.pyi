@@ -11,8 +11,10 @@ from typing import overload as _overload
 
 from typing_extensions import ParamSpec, Self, TypeVar
 
+from kbuild import sim as sim
 from kbuild._version import __version__ as __version__
 from kbuild.loader import factories as _factories
+from kbuild.loader.available import devices as devices
 from kbuild.loader.bound import BoundLaunch as BoundLaunch
 from kbuild.loader.bound import bind as bind
 from kbuild.loader.conditional import capture_if as capture_if
@@ -525,7 +527,7 @@ def copy(
 def to_host(data: Any) -> Any:
     """Nested lists of an array of this or another library."""
 
-# Vectors and matrices. They are immutable on the host; kernels assign to their elements.
+# Vectors and matrices. Their elements can be assigned to, on the host too.
 
 class _Vec(Generic[_N]):
     def __len__(self) -> int: ...

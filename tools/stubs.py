@@ -1,4 +1,5 @@
-"""`python -m tools.stubs`: writes kbuild/__init__.pyi, from which type checkers and editors know `kb.…`.
+"""`python -m tools.stubs`: writes kbuild/__init__.pyi, from which type checkers and editors know `kb.…`, and
+kbuild/sim/__init__.pyi, from which they know `kb.sim.…`.
 
 tools/stub_head.pyi has what stands for itself (decorators, arrays, the bases of vectors and matrices); the types of the
 loader's table and the functions of `kbuild.intrinsics.catalogue` are added to it. A signature whose shapes are fixed
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from kbuild.intrinsics import catalogue
 from kbuild.loader import abi, values
+from kbuild.simulate import face
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[1]
 HEAD = Path(__file__).with_name("stub_head.pyi")
 STUB = ROOT / "kbuild" / "__init__.pyi"
+SIMULATOR_STUB = ROOT / "kbuild" / "sim" / "__init__.pyi"
 
 POSITIONS = ("thread_idx", "block_idx", "block_dim", "grid_dim")  # numbers that have .x, .y and .z
 FLOATS = ("", "h", "d")  # suffixes of float32, float16, float64
@@ -52,9 +55,10 @@ GENERIC = {
 
 
 def main() -> None:
-    """Writes the stub."""
-    STUB.write_text(stub(), encoding="utf-8")
-    print("written: %s" % STUB)
+    """Writes the stubs."""
+    for path, text in ((STUB, stub()), (SIMULATOR_STUB, simulator_stub())):
+        path.write_text(text, encoding="utf-8")
+        print("written: %s" % path)
 
 
 def stub() -> str:
@@ -62,6 +66,18 @@ def stub() -> str:
     functions = [text for entries in catalogue.groups().values() for entry in entries for text in _function(entry)]
     parts = [HEAD.read_text(encoding="utf-8"), "# Types\n", _types(), "# Functions of the kernel language\n"]
     return "\n".join(parts) + "\n" + "".join(functions)
+
+
+def simulator_stub() -> str:
+    """The text of kbuild/sim/__init__.pyi: the names that the package has when it is `kb.sim`."""
+    head = '"""What `kb.sim` has. Made by `python -m tools.stubs` for type checkers and editors."""\n\n'
+    names = sorted(face.__all__)
+    return head + "".join("from %s import %s as %s\n" % (_home(name), name, name) for name in names)
+
+
+def _home(name: str) -> str:
+    """The module that a checker finds a name in: where it is defined."""
+    return getattr(getattr(face, name), "__module__", face.__name__)
 
 
 # Types

@@ -26,6 +26,7 @@ COMMANDS = {
     "check": "look for errors in a project's kernels, without compiling them",
     "inspect": "show what a bundle holds",
     "verify": "check a bundle for damage and for lies",
+    "sim": "run a program in the simulator, without a GPU",
     "record": "run a program, and write down which instances of kernels it asks for",
     "targets": "list the GPUs that can be built for",
     "explain": "say what a diagnostic code means",

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 MAX_ARRAY_DIMENSIONS = 4
 
+# What new memory on the device `sim` holds until something is assigned: as a float a NaN, which no arithmetic makes.
+UNASSIGNED = b"\xad\xdb\xba\x7f"
+
 
 class Type:
     """Base of all types; instances compare and hash by spelling."""

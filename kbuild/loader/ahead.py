@@ -23,6 +23,8 @@ _running: list[LockType] = []
 
 def start() -> None:
     """Begins, and does not wait."""
+    if _is_archived():
+        return
     running = allocate_lock()
     running.acquire()
     _running.append(running)
@@ -30,6 +32,15 @@ def start() -> None:
         start_new_thread(_prepare_and_say, (running,))
     except RuntimeError:  # no more threads: the launch itself will do it
         _running.remove(running)
+
+
+def _is_archived() -> bool:
+    """Whether this package lies in a zip file, from which two threads may not import at a time.
+
+    Until Python 3.10 the other thread gets a module whose code has not run yet, since zipimport does not say that it is
+    at it; the later ones too take a second thread for a zlib inside the archive, and say that zlib is missing.
+    """
+    return hasattr(__spec__.loader, "archive")
 
 
 def _prepare_and_say(running: LockType) -> None:

@@ -10,9 +10,8 @@ from __future__ import annotations
 import operator
 import struct
 
-from . import abi, host, interface
+from . import abi, host, interface, kinds
 from .layout import ArrayAnnotation, abi_type, field_class
-from .pack import array_key
 from .values import class_of, describe
 
 TYPE_CHECKING = False
@@ -76,8 +75,8 @@ class array(Shaped):
     """
 
     __slots__ = (
-        "__dict__", "__weakref__", "_descriptor", "_key", "_owner", "_type", "_view", "device", "dtype", "ptr", "shape",
-        "strides",
+        "__dict__", "__weakref__", "_descriptor", "_given", "_key", "_owner", "_type", "device", "dtype", "ptr",
+        "shape", "strides",
     )  # fmt: skip
     __hash__ = object.__hash__
     _kb_array_ = True
@@ -87,10 +86,10 @@ class array(Shaped):
     grad = None
 
     _descriptor: bytes
+    _given: interface.View
     _key: str
     _owner: Any
     _type: abi.Array
-    _view: interface.View
     device: Any
     dtype: Any
     ptr: int
@@ -314,6 +313,16 @@ class array(Shaped):
         object.__setattr__(self, "_key", _FREED)
         object.__setattr__(self, "_owner", None)
 
+    @property
+    def _view(self) -> interface.View:
+        """The array as a view: the one that was given, or made now for an array that has memory of its own."""
+        try:
+            return self._given
+        except AttributeError:
+            made = interface.View(self.ptr, self.shape, self.strides, self._type.element)
+            _put_given(self, made)
+            return made
+
     def _alive(self) -> interface.View:
         if not self.is_alive:
             raise ValueError("the array has been freed")
@@ -386,29 +395,35 @@ def _annotation(cls: Any, dtype: Any, ndim: int | None) -> ArrayAnnotation:
 
 def wrap(view: interface.View, dtype: Any, device: Any, owner: Any) -> array:
     """An array over memory that `owner` keeps. Raises ValueError for what a kernel cannot address."""
-    type_ = abi.Array(view.element, len(view.shape))
-    host_class = class_of(view.element)  # `float` becomes float32; a struct has none but the class that was given
+    kind = kinds.of_element(view.element, len(view.shape), dtype, device)
+    made = _assembled(kind, view.ptr, view.shape, view.strides, _descriptor_of(view), device, owner)
+    _put_given(made, view)
+    return made
+
+
+def _assembled(
+    kind: kinds.Kind, ptr: int, shape: Any, strides: Any, descriptor: bytes, device: Any, owner: Any
+) -> array:
     made: array = object.__new__(array)
-    _put_descriptor(made, _descriptor_of(view))
-    _put_key(made, array_key(type_, device))
+    _put_descriptor(made, descriptor)
+    _put_key(made, kind.key)
     _put_owner(made, owner)
-    _put_type(made, type_)
-    _put_view(made, view)
+    _put_type(made, kind.type)
     _put_device(made, device)
-    _put_dtype(made, dtype if isinstance(host_class, abi.Type) else host_class)
-    _put_ptr(made, view.ptr)
-    _put_shape(made, view.shape)
-    _put_strides(made, view.strides)
+    _put_dtype(made, kind.dtype)
+    _put_ptr(made, ptr)
+    _put_shape(made, shape)
+    _put_strides(made, strides)
     return made
 
 
 # The slots' own setters: a third of what ten `object.__setattr__` cost.
 (
-    _put_descriptor, _put_key, _put_owner, _put_type, _put_view, _put_device, _put_dtype, _put_ptr, _put_shape,
+    _put_descriptor, _put_given, _put_key, _put_owner, _put_type, _put_device, _put_dtype, _put_ptr, _put_shape,
     _put_strides,
 ) = (
     array.__dict__[name].__set__
-    for name in ("_descriptor", "_key", "_owner", "_type", "_view", "device", "dtype", "ptr", "shape", "strides")
+    for name in ("_descriptor", "_given", "_key", "_owner", "_type", "device", "dtype", "ptr", "shape", "strides")
 )  # fmt: skip
 
 
@@ -422,7 +437,7 @@ def _descriptor_of(view: interface.View) -> bytes:
 def _extents(shape: Any) -> tuple[int, ...]:
     given = tuple(shape) if hasattr(shape, "__iter__") else (shape,)
     try:
-        extents = tuple([operator.index(n) for n in given])
+        extents = tuple(map(operator.index, given))
     except TypeError:
         raise TypeError("a shape is an integer or a tuple of integers, not %s" % describe(shape)) from None
     if not 1 <= len(extents) <= abi.MAX_ARRAY_DIMENSIONS:
@@ -459,15 +474,24 @@ def _first_device(device: Any) -> Any:
 
 
 def _made(shape: Any, dtype: Any, device: Any, memory: str | None, is_zero: bool) -> array:
-    element, extents = abi_type(dtype), _extents(shape)
-    place = _first_device(device) if _allocation is None else _context.get_device(device)
-    view = interface.View(0, extents, interface.contiguous_strides(extents, element.size), element)
-    size = element.size * interface.count(extents)
-    if size >= 1 << 31:
-        _descriptor_of(view)  # refuses what a kernel cannot address before any memory is taken
+    extents = (shape,) if type(shape) is int and shape >= 0 else _extents(shape)
+    if _allocation is None:
+        abi_type(dtype)  # a wrong type is said before the driver is opened
+        place = _first_device(device)
+    else:
+        place = _context.get_device(device)
+    kind = kinds.of(dtype, len(extents), place)
+    strides, size = interface.packed(extents, kind.element.size)
+    if size >= _LARGE:
+        _descriptor_of(interface.View(0, extents, strides, kind.element))  # refuses what a kernel cannot address
     held = _allocation.allocate(place, size, memory, is_zero)
-    view.ptr = held.ptr
-    return wrap(view, dtype, place, held)
+    if not 0 < size < _LARGE:
+        return wrap(interface.View(held.ptr, extents, strides, kind.element), dtype, place, held)
+    ptr = held.ptr  # aligned for every type, and no extent and no stride is larger than the size
+    return _assembled(kind, ptr, extents, strides, kind.pack(ptr, *extents, *strides), place, held)
+
+
+_LARGE = 1 << 31  # bytes
 
 
 def zeros(shape: Any, dtype: Any = float, device: Any = None, memory: str | None = None) -> array:

@@ -10,7 +10,7 @@ import os
 from _thread import RLock
 from ctypes import byref, c_int, c_size_t, c_uint64, create_string_buffer
 
-from . import driver, recent, select
+from . import driver, providers, recent, select
 from .errors import DriverError
 
 TYPE_CHECKING = False
@@ -23,6 +23,9 @@ VARIABLE = "KBUILD_DEVICE"
 _COMPUTE_MAJOR, _COMPUTE_MINOR = 75, 76  # CUdevice_attribute
 _SM_COUNT, _INTEGRATED = 16, 18
 _POINTER_DEVICE_ORDINAL = 9  # CUpointer_attribute
+# A look into the table behind os.environ costs a tenth of one through it, and every new array takes one.
+_variables: Any = getattr(os.environ, "_data", os.environ)
+_name: Any = VARIABLE if _variables is os.environ else os.environ.encodekey(VARIABLE)
 _lock = RLock()
 _devices: list[Device] | None = None
 
@@ -39,7 +42,8 @@ class Device(select.Device):
         cuda.call("cuDeviceGet", handle, ordinal)
         cuda.call("cuDeviceGetName", name, 256, handle)
         self.ordinal, self.handle = ordinal, handle.value
-        self._text = "cuda:%d" % ordinal
+        self.alias = "cuda:%d" % ordinal
+        self.kinds: dict[Any, Any] = {}  # of arrays: kinds.py
         self._attributes: dict[int, int] = {}
         major, minor = self.attribute(_COMPUTE_MAJOR), self.attribute(_COMPUTE_MINOR)
         super().__init__(name.value.decode("utf-8", "replace"), major, minor, cuda.version)
@@ -80,11 +84,6 @@ class Device(select.Device):
         return free.value
 
     @property
-    def alias(self) -> str:
-        """`cuda:0`."""
-        return self._text
-
-    @property
     def arch(self) -> int:
         """The compute capability as one number: 90 for 9.0."""
         return self.number
@@ -108,7 +107,15 @@ class Device(select.Device):
 
     def current(self) -> Current:
         """`with device.current():` makes the primary context current for some driver calls."""
-        return Current(self.context)
+        return Current(self._context.value or self._retain())
+
+    def is_current(self) -> bool:
+        """Whether this thread can go without `current`, which costs more."""
+        cuda, found = driver.get(), c_uint64()
+        status = cuda.ask("cuCtxGetCurrent", found)
+        if status:
+            raise cuda.error("cuCtxGetCurrent", status)
+        return found.value == (self._context.value or self._retain())
 
     def __getattr__(self, name: str) -> Any:
         return _fact(self, name)
@@ -122,7 +129,7 @@ class Device(select.Device):
         return get_device, (str(self),)
 
     def __str__(self) -> str:
-        return self._text
+        return self.alias
 
     def __repr__(self) -> str:
         return "<kb.Device %s: %s, %s>" % (self, self.name, self.target)
@@ -136,6 +143,7 @@ class HostDevice:
 
     def __init__(self, kind: str) -> None:
         self.kind = self.alias = self.name = kind
+        self.kinds: dict[Any, Any] = {}  # as a GPU's
 
     def current(self) -> HostDevice:
         """As a GPU's, for code that serves both."""
@@ -176,6 +184,8 @@ def _fact(device: Any, name: str) -> Any:
 
 def _is_named(device: Any, name: str) -> bool:
     """`device == "cuda:0"`; `"cuda"` is the GPU that is meant where none is named."""
+    if providers.simulates and device.kind == "sim" and name.partition(":")[0] == "cuda":
+        return True
     if name == "cuda":
         return bool(device.is_cuda) and _meant_gpu() is device
     return bool(device.alias == name)
@@ -210,6 +220,8 @@ class Current:
             raise
 
     def __exit__(self, kind: object, *_: object) -> None:
+        if self.present == self.context or not self.present:
+            return
         try:
             self._set_back()
         except BaseException as error:
@@ -222,8 +234,7 @@ class Current:
                 raise
 
     def _set_back(self) -> None:
-        if self.present and self.present != self.context:
-            driver.get().call("cuCtxSetCurrent", self.present, about="the program's own context")
+        driver.get().call("cuCtxSetCurrent", self.present, about="the program's own context")
 
 
 def devices() -> list[Device]:
@@ -240,8 +251,12 @@ def devices() -> list[Device]:
     return _devices
 
 
-def get_devices() -> list[Device]:
-    """The GPUs that kernels can run on; empty where there is no driver or no GPU."""
+def get_devices() -> list[Any]:
+    """The GPUs that kernels can run on; empty where there is no driver or no GPU. In `python -m kbuild sim` it is the
+    simulator.
+    """
+    if providers.simulates:
+        return [HOSTS["sim"]]
     try:
         return list(devices())
     except DriverError as error:
@@ -258,11 +273,15 @@ def get_device(spec: object = None) -> Any:
     DriverError.
     """
     if spec is None:
+        if not scopes and _name not in _variables:
+            return (_devices or devices())[0]
         spec = chosen()
     if isinstance(spec, (Device, HostDevice)):
         return spec
     if isinstance(spec, str) and spec in HOSTS:
         return HOSTS[spec]
+    if providers.simulates and (spec == "cuda" or _ordinal(spec) >= 0):
+        return HOSTS["sim"]
     if spec == "cuda":
         return _meant_gpu()
     ordinal = _ordinal(spec)

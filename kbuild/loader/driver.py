@@ -84,8 +84,9 @@ class Driver:
 
     def ask(self, name: str, *args: Any) -> int:
         """Calls the driver and gives its status, for callers to whom a refusal is an answer."""
-        function = self._functions.get(name)
-        if function is None:
+        try:
+            function = self._functions[name]
+        except KeyError:
             from .symbols import SIGNATURES  # no part of a start
 
             function = self._declare(name, SIGNATURES[name])

@@ -97,6 +97,17 @@ def contiguous_strides(shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]
     return tuple(reversed(strides))
 
 
+def packed(shape: tuple[int, ...], itemsize: int) -> tuple[tuple[int, ...], int]:
+    """`contiguous_strides`, and the bytes of all elements together."""
+    if len(shape) == 1:
+        return (itemsize,), itemsize * shape[0]
+    strides, size = [], itemsize
+    for extent in shape[::-1]:
+        strides.append(size)
+        size *= extent or 1
+    return tuple(strides[::-1]), 0 if 0 in shape else size
+
+
 def element_of(described: dict[str, Any]) -> abi.Scalar:
     """The type of a foreign array's numbers. Raises Mismatch."""
     typestr = described.get("typestr") if isinstance(described, dict) else described

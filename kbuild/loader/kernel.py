@@ -138,6 +138,7 @@ class BundleKernel:
         self._loaded: dict[int, Loaded] = {}
         self._is_launched = self._takes_tensors = False
         self.error: Exception | None = None  # what the last `kb.launch` of it that failed has raised
+        self.source: Any = None  # the live kernel that it was found for, which other devices than a GPU may ask for
         self.launch = self.thorough
 
     def __repr__(self) -> str:
@@ -156,7 +157,7 @@ class BundleKernel:
         """`launch` with every question asked."""
         kind = providers.kind_of(device, args)
         if kind != "cuda":
-            providers.launch_on(kind, self, dim, args, stream, device, block_dim, max_blocks)
+            providers.launch_on(kind, self.source or self, dim, args, stream, device, block_dim, max_blocks)
             return
         self.bundle.check_sources()
         packing = self.packing(args)
@@ -164,7 +165,7 @@ class BundleKernel:
         handle = self.stream_of(stream)
         gpu = self.device_of(packing, device)
         if gpu.kind != "cuda":
-            providers.launch_on(gpu.kind, self, dim, args, stream, gpu, block_dim, max_blocks)
+            providers.launch_on(gpu.kind, self.source or self, dim, args, stream, gpu, block_dim, max_blocks)
             return
         if is_empty:
             return

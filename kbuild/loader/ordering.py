@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from .context import Device
 
+DEFAULT = c_uint64()  # the default stream's handle; of a number ctypes would make such an object at each call
 _RELAXED = 2  # CUstreamCaptureMode
 IMPLICIT = 906  # the default stream would wait for one that is being captured
 
@@ -41,7 +42,7 @@ class Relaxed:
 def is_capturing(handle: int) -> bool:
     """Whether a stream is being captured; also of the default stream, when it may not be touched for that reason."""
     cuda, status = driver.get(), c_int()
-    code = cuda.ask("cuStreamIsCapturing", handle, status)
+    code = cuda.ask("cuStreamIsCapturing", handle or DEFAULT, status)
     if code not in (0, IMPLICIT):
         raise cuda.error("cuStreamIsCapturing", code, "stream 0x%x" % handle)
     return code == IMPLICIT or status.value != 0

@@ -73,5 +73,5 @@ _print = print
 def synchronize_all() -> None:
     """Waits for every GPU that this program uses."""
     for place in context.get_devices():
-        if place._context.value:
+        if place.is_cuda and place._context.value:
             context.synchronize(place)

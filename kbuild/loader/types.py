@@ -143,6 +143,8 @@ class _Unresolved:
         from . import resolve  # reading bundles and the driver is the business of a first launch
 
         target = resolve.find(self.kernel)
+        if hasattr(target, "source"):
+            target.source = self.kernel
         if on_launch is None:  # else every launch passes here
             self.kernel.target = target
         target.launch(dim, args, stream, device, block_dim, max_blocks)

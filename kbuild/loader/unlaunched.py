@@ -1,4 +1,4 @@
-"""A bound launch of a program that is only recorded: it takes what the real one takes, and launches nothing."""
+"""Bound launches without a GPU: of a program that is only recorded, and on devices of the host."""
 
 from __future__ import annotations
 

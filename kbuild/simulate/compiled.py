@@ -9,7 +9,7 @@ from typing import Any
 from kbuild.errors import KbuildError, Report
 from kbuild.ir import nodes
 from kbuild.ir.presence import optional_parameters
-from kbuild.loader import abi, dispatch, generic, overloading, pack
+from kbuild.loader import abi, dispatch, foreign, generic, overloading, pack
 from kbuild.loader.errors import LaunchError
 from kbuild.loader.types import Kernel
 from kbuild.scan.data import Request
@@ -86,7 +86,13 @@ def _instance(live: Kernel, args: Any) -> Kernel:
 
 
 def _type_of(value: Any) -> abi.Type | None:
-    return dispatch.type_of(value)
+    found = dispatch.type_of(value)
+    if found is None:
+        try:
+            found = foreign.asarray(value)._type  # NumPy's
+        except (TypeError, ValueError):
+            return None
+    return found
 
 
 def _lowered(live: Kernel) -> Compiled:

@@ -8,15 +8,16 @@ from collections.abc import Sequence
 from typing import Any
 
 from kbuild.ir.blocks import in_whole_blocks
-from kbuild.loader import abi, blocks, foreign, pack
+from kbuild.loader import abi, blocks, foreign, lending, pack
 from kbuild.loader.errors import LaunchError
 from kbuild.loader.values import class_of
 from kbuild.sim.blocks import Launch
+from kbuild.sim.lockstep.floats import NotANumbers
 from kbuild.sim.lockstep.output import Output
 from kbuild.sim.lockstep.run import Checks, Options, run
 from kbuild.sim.lockstep.watching import Watcher
 from kbuild.sim.values import Fault
-from kbuild.simulate import settings
+from kbuild.simulate import limits, observers, settings
 from kbuild.simulate.compiled import Compiled, compiled
 from kbuild.simulate.settings import Settings
 
@@ -43,17 +44,29 @@ def execute(
     asked: Settings,
     output: Output,
     watchers: Sequence[Watcher] = (),
+    like: str | None = None,
 ) -> Compiled:
-    """Runs a launch. Raises LaunchError for what cannot be launched, Fault for what a kernel must not do."""
+    """Runs a launch. `like` is a device that it must fit on. Raises LaunchError for what cannot be launched, Fault for
+    what a kernel must not do.
+    """
     target = compiled(kernel, args)
-    packing = pack.arguments(target.name, target.parameters, _on_host(target, args), target.optional)
+    args = _on_host(target, args)
+    try:
+        packing = pack.arguments(target.name, target.parameters, args, target.optional)
+    except LaunchError as error:
+        raise LaunchError(str(error).replace(lending.IN_HOST_MEMORY, "")) from None
     for path, place in packing.places:
         if place.kind == "cuda":
             raise LaunchError(f"{target.name}: parameter {path}: the array is on {place}, but the launch is on sim")
-    shape = _shape(target, dim, block_dim)
+    shape = extents(target, dim, block_dim)
     if shape is not None:
+        if like is not None:
+            limits.check(target, shape, like)
         data = struct.pack(target.format, *packing.values)
-        options = Options(Checks(asked.races, asked.unassigned, asked.divisions), asked.seed, watchers)
+        read_only = {name for (name, _), value in zip(target.parameters, args, strict=True) if _is_read_only(value)}
+        told = [*watchers, *observers.watchers(target, shape), *([NotANumbers()] if asked.nan else ())]
+        checks = Checks(asked.races, asked.unassigned, asked.divisions)
+        options = Options(checks, asked.seed, told, read_only=frozenset(read_only))
         try:
             run(target.kernel, shape, data, target.offsets, options, output)
         except Fault as fault:
@@ -66,19 +79,25 @@ def _on_host(target: Compiled, args: Any) -> Any:
     """The arguments, with arrays of other libraries in host memory as ours, over the same memory."""
     if not pack.is_sequence(args) or len(args) != len(target.parameters):
         return args
-    return [_lent(value, type) for value, (_, type) in zip(args, target.parameters, strict=True)]
+    return [_lent(value, name, type, target) for value, (name, type) in zip(args, target.parameters, strict=True)]
 
 
-def _lent(value: Any, type: abi.Type) -> Any:
+def _lent(value: Any, name: str, type: abi.Type, target: Compiled) -> Any:
     if not isinstance(type, abi.Array) or value is None or hasattr(value.__class__, "_kb_array_"):
         return value
     try:
         return foreign.asarray(value, class_of(type.element))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError) as error:
+        if pack.is_sequence(value) or hasattr(value, "shape"):
+            raise LaunchError(f"{target.name}: parameter {name}: wanted {type}: {error}") from None
         return value  # its parameter will be named
 
 
-def _shape(target: Compiled, dim: Any, block_dim: int | None) -> Launch | None:
+def _is_read_only(value: Any) -> bool:
+    return hasattr(value.__class__, "_kb_array_") and bool(getattr(value, "readonly", False))
+
+
+def extents(target: Compiled, dim: Any, block_dim: int | None) -> Launch | None:
     """The launch as the simulator takes it; None for an empty one. Raises LaunchError."""
     size = target.block_dim if block_dim is None else block_dim
     whole = in_whole_blocks(target.kernel)

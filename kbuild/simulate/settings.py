@@ -15,12 +15,14 @@ VARIABLE = "KBUILD_SIM"
 
 @dataclass(frozen=True)
 class Settings:
-    """`races`: two threads on one element, with a result that depends on who comes first. `unassigned`: shared memory
-    that is read before anything is assigned to it. `divisions`: integers divided by zero. `nan`: a NaN that comes of
-    numbers. Each is a Fault where it happens; indices, barriers and asserts are always looked after.
+    """`races`: two threads on one element, with a result that depends on who comes first. `unassigned`: shared memory,
+    or an array of `kb.empty` on `sim`, that is read before anything is assigned to it. `divisions`: integers divided by
+    zero. `nan`: a NaN that comes of numbers. Each is a Fault where it happens; indices, barriers and asserts are always
+    looked after.
 
-    `exceptions` counts the floating-point exceptions of IEEE 754 by line. `seed` shuffles the order of atomics (None:
-    the order of threads). `threads` puts a thread's coordinates before what it prints.
+    `exceptions` counts the floating-point exceptions of IEEE 754 by line, for the result of `kb.sim.run`. `seed`
+    shuffles the order of atomics (None: the order of threads). `threads` puts a thread's coordinates before what it
+    prints.
     """
 
     races: bool = True
@@ -57,6 +59,18 @@ def parse(text: str) -> dict[str, Any]:
         else:
             raise ValueError(f"{part!r} is no setting of the simulator: write races=off, nan=on, seed=3")
     return found
+
+
+def spelled(given: Settings) -> str:
+    """Settings as the variable has them, those that are as ever left out."""
+    parts = []
+    for field in dataclasses.fields(given):
+        value = getattr(given, field.name)
+        if value != field.default:
+            parts.append(
+                f"{field.name}={value}" if field.name == "seed" else f"{field.name}={'on' if value else 'off'}"
+            )
+    return ",".join(parts)
 
 
 _current: Settings | None = None

@@ -2,8 +2,8 @@
 
     KBUILD_SHADOW=agreement.json pytest tests/gpu
 
-The file then says how many launches agreed bit for bit, how many were near where only that can be asked (a function that
-is approximate, a float sum whose order is open), and which did not agree, or were not tried, and why. Needs NumPy.
+The file then says how many launches agreed bit for bit, how many were near where only that can be asked (a function
+that is approximate, a float sum whose order is open), which did not agree, or were not tried, and why. Needs NumPy.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from kbuild.ir import nodes
 from kbuild.ir.traverse import callees, walk
 from kbuild.ir.types import Scalar
 from kbuild.loader import abi
+from kbuild.loader.layout import abi_type
 from kbuild.sim.numbers import APPROXIMATE
 from kbuild.simulate import settings
 from kbuild.simulate.compiled import compiled
@@ -31,11 +32,11 @@ MOST = 1 << 21  # threads; larger launches are left to the GPU
 
 
 class Shadow:
-    """Stands before `kb.launch`."""
+    """Stands before `kb.launch`. `open order`: what an atomic returned was used, which depends on who came first."""
 
     def __init__(self, path: str) -> None:
         self.path, self.launch = Path(path), kb.launch
-        self.counts = {"exact": 0, "near": 0, "differ": 0, "not tried": 0}
+        self.counts = {"exact": 0, "near": 0, "open order": 0, "differ": 0, "not tried": 0}
         self.kernels: dict[str, set[str]] = {name: set() for name in self.counts}
         self.differ: list[dict[str, object]] = []
         self.reasons: dict[str, int] = {}
@@ -55,7 +56,7 @@ class Shadow:
         if reason is not None:
             return self._skip(kernel, reason)
         try:
-            pairs = {id(one): (one, _copy(one)) for one in [*inputs, *outputs] if isinstance(one, kb.array)}
+            pairs = {id(one): (one, _copy(one)) for one in _arrays_in([*inputs, *outputs])}
         except Exception as error:
             return self._skip(kernel, f"{type(error).__name__}: {error}")
         spans = sorted((one.ptr, one.ptr + one.nbytes) for one, _ in pairs.values() if one.nbytes)
@@ -70,7 +71,7 @@ class Shadow:
 
     def _hold(self, kernel, dim, inputs, outputs, kwargs, pairs) -> None:
         kb.synchronize()
-        given = [pairs[id(one)][1] if id(one) in pairs else one for one in [*inputs, *outputs]]
+        given = [_with_copies(one, pairs) for one in [*inputs, *outputs]]
         geometry = {name: kwargs[name] for name in ("block_dim", "grid", "block") if name in kwargs}
         try:
             self.launch(kernel, dim, given, device="sim", **geometry)
@@ -80,6 +81,9 @@ class Shadow:
             return
         self.constructs |= _constructs(lowered)
         is_open = _is_open(lowered)
+        if _uses_atomics(lowered):
+            self._note(kernel, "open order", "")
+            return
         state, text = "exact", ""
         for gpu, sim in pairs.values():
             if bytes(gpu.tobytes()) == bytes(sim.tobytes()):
@@ -87,7 +91,7 @@ class Shadow:
             one, two = gpu.numpy(), sim.numpy()
             if _same(one, two):
                 continue
-            if is_open and _near(one, two):
+            if is_open and _near(one, two, len(gpu.shape)):
                 state = "near"
                 continue
             state, text = "differ", _difference(one, two)
@@ -140,16 +144,42 @@ def _unfit(kernel, dim, values, args, kwargs):
             if isinstance(value._type, abi.IndexedArray):
                 return "an array seen through index arrays"
             if _has_arrays(value._type.element):
-                return "arrays in structs"
+                return "arrays in structs in an array"
         elif hasattr(value, "__cuda_array_interface__") or hasattr(value, "__dlpack__"):
             return "another library's array"
-        elif hasattr(value, "_kb_struct_") and _has_arrays(value._kb_struct_):
-            return "arrays in structs"
     return None
 
 
 def _has_arrays(type):
     return isinstance(type, abi.Array) or any(_has_arrays(field.type) for field in getattr(type, "fields", ()))
+
+
+def _arrays_in(values):
+    """Arrays among arguments, and in structs among them."""
+    found = []
+    for value in values:
+        if isinstance(value, kb.array):
+            found.append(value)
+        elif hasattr(value, "_kb_struct_"):
+            found += _arrays_in([getattr(value, field.name) for field in kb_type(value).fields])
+    return found
+
+
+def kb_type(value):
+    """The layout of a struct."""
+    return abi_type(type(value))
+
+
+def _with_copies(value, pairs):
+    """An argument with the copies in the places of its arrays."""
+    if id(value) in pairs:
+        return pairs[id(value)][1]
+    if not hasattr(value, "_kb_struct_"):
+        return value
+    made = type(value)()
+    for field in kb_type(value).fields:
+        setattr(made, field.name, _with_copies(getattr(value, field.name), pairs))
+    return made
 
 
 def _copy(one):
@@ -180,6 +210,16 @@ def _is_open(kernel):
     return False
 
 
+def _uses_atomics(kernel):
+    """Whether it does something with what an atomic returns."""
+    for function in [*callees(kernel.function), kernel.function]:
+        for node in walk(function.body):
+            value = getattr(node, "value", None) if isinstance(node, nodes.Assign) else None
+            if isinstance(value, nodes.Intrinsic) and ALL_ROWS[value.name].is_atomic:
+                return True
+    return False
+
+
 def _same(one, two):
     """Equal bits, all NaNs alike."""
     if one.dtype.kind != "f":
@@ -188,14 +228,17 @@ def _same(one, two):
     return bool((bits | (np.isnan(one) & np.isnan(two))).all())
 
 
-def _near(one, two):
+def _near(one, two, axes):
+    """Near, relative to the number, or to the largest one of its vector or matrix."""
     if one.dtype.kind != "f":
         return False
     finite = np.isfinite(one) & np.isfinite(two)
     if not np.array_equal(one[~finite], two[~finite], equal_nan=True):
         return False
-    a, b = one[finite].astype(np.float64), two[finite].astype(np.float64)
+    a, b = (np.where(finite, x, 0).astype(np.float64) for x in (one, two))
     scale = np.maximum(np.maximum(np.abs(a), np.abs(b)), 2.0**-20)
+    if one.ndim > axes:
+        scale = scale.max(axis=tuple(range(axes, one.ndim)), keepdims=True)
     return bool((np.abs(a - b) <= NEAR[one.itemsize] * scale).all())
 
 

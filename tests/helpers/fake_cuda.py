@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from kbuild.loader import abi, context, driver, format, recent, schema, streams, types, uses
 from kbuild.loader.bundle import Bundle, from_bytes
-from kbuild.loader.memory import allocation, pools
+from kbuild.loader.memory import allocation, books, pools
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -84,7 +84,9 @@ class FakeCuda:
 
     def _forget_here(self) -> None:
         """What the loader remembers of a driver."""
-        for kept in (recent._logs, uses.captures, pools._pools, allocation._waiting):  # may hold streams: these first
+        written = (books._live, books._peaks, books._totals)
+        # The first may hold streams, and go before those; the books are of this driver's GPUs.
+        for kept in (recent._logs, uses.captures, pools._pools, allocation._waiting, *written):
             kept.clear()  # type: ignore[attr-defined]
         if streams._spare:
             self.set_current(0x1000)  # the first GPU's

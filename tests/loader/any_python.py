@@ -26,6 +26,7 @@ late = (HEAVY - {"ctypes"}) & set(sys.modules) - before
 
 from kbuild.loader import array as arrays  # noqa: E402
 from kbuild.loader import builtins, dlpack, indexed, loans  # noqa: E402
+from kbuild.loader.memory.books import memory_report  # noqa: E402
 from tests.helpers.capsules import Consumer, Producer  # noqa: E402
 from tests.helpers.driver_cases import SCENES  # noqa: E402
 from tests.helpers.driver_failures import try_all  # noqa: E402
@@ -175,6 +176,23 @@ def lending(cuda):
     check(len(producer.deleted) == 1, "given back once")
 
 
+def reports(cuda):
+    """Memory is held by a line, which is found when somebody asks."""
+    frame, held = sys._getframe(), []
+    for _ in range(2):
+        held += [
+            arrays.zeros(8),
+            arrays.zeros(8),
+        ]
+    held.append(arrays.zeros(64))
+    found = sorted((count, size, line - frame.f_code.co_firstlineno) for size, count, _, line in reporting())
+    check(found == [(1, 256, 8), (2, 64, 5), (2, 64, 6)], found)
+
+
+def reporting():
+    return memory_report().holders
+
+
 def main() -> None:
     library()
     check(not early, "`import kbuild.loader` loads %s" % early)
@@ -182,7 +200,7 @@ def main() -> None:
     check(loader.Bundle is bundles.Bundle and callable(resolve.launch) and finder.BUNDLE_NAME, "names")
     check(scale.name == "__main__:scale", scale.name)
     check(loader.__file__.startswith(sys.argv[1]), "the loader is the installed one: %s" % loader.__file__)
-    for test in (launches, structs, seen_through_indices, states, threads, lending):
+    for test in (launches, structs, seen_through_indices, states, threads, lending, reports):
         with FakeCuda(Path(sys.argv[3])) as cuda:
             test(cuda)
             check(not cuda.breaches, cuda.breaches)

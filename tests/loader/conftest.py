@@ -15,6 +15,15 @@ from tests.helpers.once import once
 from tools import wheels
 
 
+@pytest.fixture(autouse=True, scope="module")
+def young_heap() -> Iterator[None]:
+    """What other tests of this process have left is not gone through at each of thousands of collections."""
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()
+
+
 @pytest.fixture(scope="session")
 def fake_library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return compile_library(tmp_path_factory.mktemp("fake"))

@@ -54,12 +54,22 @@ def import_everything():
         getattr(kb, name)
     import fieldpkg.kernels
 
+    import kbuild.loader.ahead
     import kbuild.loader.bundle
     import kbuild.loader.fastpath
     import kbuild.loader.resolve
 
     need(os.environ.get("FIELD_ARCHIVE", "") in kbuild.loader.bundle.__file__, kbuild.loader.bundle.__file__)
     return kb, fieldpkg.kernels
+
+
+def watch_threads():
+    """The threads that import while the driver starts, once there are some."""
+    from kbuild.loader import ahead
+
+    started, start = [], ahead.start_new_thread
+    ahead.start_new_thread = lambda *given: started.append(given) or start(*given)
+    return started
 
 
 def launch(kb, kernels):
@@ -89,7 +99,10 @@ def main():
     need(not [name for name in loaded if name], "importing loaded %s" % loaded)  # ctypes itself opens None, the process
     need(not has_libcuda(), "importing opened the driver")
     del opened[:]
+    started = watch_threads()
     launch(kb, kernels)
+    is_archived = not os.path.exists(sys.modules["kbuild.loader.ahead"].__file__)
+    need(len(started) == (not is_archived), "zipimport is not made for threads: %s" % started)
     need(loaded[-1] == "libcuda.so.1", loaded)
     need(not written, "written: %s" % written)
     strangers = [path for path in opened if not is_own(path) and path != "/proc/self/maps"]

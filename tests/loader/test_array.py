@@ -6,6 +6,7 @@ import array as python_array
 import gc
 import math
 import weakref
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kbuild.loader import array as arrays
-from kbuild.loader import copying, values
+from kbuild.loader import context, copying, driver, values
 from kbuild.loader.array import array, array1d, array2d
 from kbuild.loader.errors import DriverError
 from kbuild.loader.foreign import asarray
@@ -416,9 +417,53 @@ def test_an_address_that_is_no_device_memory(cuda: FakeCuda) -> None:
         array(ptr=100, shape=1, dtype=uint8)
 
 
-def test_vector_class_of_an_unnamed_type_is_itself() -> None:
+def test_a_type_without_a_class_stands_for_itself() -> None:
     from kbuild.loader import abi
 
-    odd = abi.Vector(3, abi.BOOL)
+    odd = abi.Array(abi.FLOAT32, 1)
     assert values.class_of(odd) is odd
+    assert values.class_of(abi.Vector(3, abi.BOOL))._kb_type_ == abi.Vector(3, abi.BOOL)
     assert float32._kb_type_ == abi.FLOAT32
+
+
+def test_structs_of_one_name_are_told_apart(cuda: FakeCuda) -> None:
+    """What arrays of a type have in common is kept, but not by a name that a program may use again."""
+
+    def make(second: object) -> type:
+        return struct(type("Record", (), {"__annotations__": {"a": float, "b": second}}))
+
+    one, other = make(float), make(int64)
+    made = [arrays.zeros(2, one), arrays.zeros(2, other), arrays.zeros(2, one)]
+    assert [a.dtype for a in made] == [one, other, one]
+    assert [a.nbytes for a in made] == [16, 32, 16]
+    assert made[0]._key is made[2]._key
+    assert made[0]._key is not made[1]._key
+
+
+@pytest.mark.parametrize("wrong", ["float32", [float], np.float32, 4, str, None])
+def test_no_type_is_taken_for_one(cuda: FakeCuda, wrong: object) -> None:
+    arrays.zeros(3, float32)
+    for device in ("cuda:0", "cpu"):
+        with pytest.raises(TypeError, match="is not a type that a kernel knows"):
+            arrays.empty(3, wrong, device)
+
+
+def test_a_wrong_type_is_said_without_a_driver(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(arrays, "_allocation", None)
+    monkeypatch.setattr(driver, "LIBRARIES", (str(tmp_path / "none.so"),))
+    monkeypatch.setattr(driver, "_driver", None)
+    monkeypatch.setattr(context, "_devices", None)
+    with pytest.raises(TypeError, match="is not a type"):
+        arrays.empty(3, "float32")
+    with pytest.raises(DriverError, match="no CUDA driver"):
+        arrays.empty(3)
+
+
+def test_the_view_of_an_array_of_its_own(cuda: FakeCuda) -> None:
+    made = arrays.zeros((2, 3), vec3)
+    assert made._view is made._view
+    assert (made._view.ptr, made._view.shape, made._view.strides) == (made.ptr, (2, 3), (36, 12))
+    assert made._view.descriptor() == made._descriptor
+    assert arrays.empty((0, 5)).strides == (20, 4)
+    assert arrays.empty((3, 0, 5)).strides == (20, 20, 4)
+    assert arrays.empty((3, 0, 5)).nbytes == 0

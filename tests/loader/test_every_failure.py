@@ -1,11 +1,13 @@
 """Every public call of the loader, through every failure of every driver call that it makes.
 
-A first run without failures records the calls. Then each of them fails once with each of many codes: the error names
+A first run without failures records the calls. Then each of them fails once with each of several codes: the error names
 it, the books of the driver balance, the program's context is as it was, and the same public call works again.
+`KBUILD_DEEP=2` tries every code at every call.
 """
 
 from __future__ import annotations
 
+import os
 import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -14,9 +16,11 @@ from types import FrameType
 import pytest
 
 from tests.helpers.driver_cases import SCENES
-from tests.helpers.driver_failures import CODES, FEW_CODES, try_all
+from tests.helpers.driver_failures import CODES, FEW_CODES, STATES, try_all
 from tests.helpers.fake_cuda import FakeCuda
 from tests.helpers.situations import happens
+
+DEEP = int(os.environ.get("KBUILD_DEEP", "1"))
 
 
 @pytest.fixture(autouse=True)
@@ -38,10 +42,13 @@ def alarm() -> Iterator[None]:
     "`DriverError` with the call, the code, its name and a remedy; no memory, event or context is left behind, the "
     "program's own context is current again, and the same call works once the cause is gone.",
 )
+@pytest.mark.parametrize("warm", [False, True], ids=["first", "later"])
 @pytest.mark.parametrize("name", SCENES)
-def test_every_failure(fake_library: Path, name: str, record_property: Callable[[str, object], None]) -> None:
+def test_every_failure(
+    fake_library: Path, name: str, warm: bool, record_property: Callable[[str, object], None]
+) -> None:
     with FakeCuda(fake_library, devices="9.0,9.0") as cuda:
-        is_long = name.startswith("capture of")  # many calls, most of them in other scenes too
-        tried = try_all(cuda, name, FEW_CODES if is_long else CODES)
-    assert tried
+        states = [state for state in STATES if state[0] == warm]
+        tried = try_all(cuda, name, states=states, few_codes=CODES if DEEP > 1 else FEW_CODES)
+    assert tried or warm  # what has been asked once may need no driver later
     record_property("figure: failures of driver calls, each in a public call of the loader", tried)

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from tests.helpers.fake_cuda import bundle_bytes
-from tests.helpers.pythons import need_python
+from tests.helpers.once import once
+from tests.helpers.pythons import find_python, need_python
 from tests.helpers.situations import happens
 
 SECTION = "Where the loader runs"
@@ -29,22 +30,37 @@ PARAMETERS = [("data", "array1[float32]"), ("factor", "float32")]
 VERSIONS = ["3.8", "3.13"]
 
 
+@pytest.fixture(scope="session")
+def installed(site: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the runtime, a package with kernels, and the program; compiled, as by an installer. For all tests.
+
+    Not for -O and -OO, whose code is then compiled at each start.
+    """
+
+    def make(folder: Path) -> None:
+        shutil.copytree(site, folder, symlinks=True, dirs_exist_ok=True)
+        subprocess.run(["chmod", "-R", "u+w", str(folder)], check=True)
+        for name in os.listdir(folder):
+            if name.endswith(".dist-info") or name == "kbuild_hooks":
+                shutil.rmtree(folder / name)
+        for kept in folder.joinpath("kbuild").iterdir():  # a deployed program needs these only
+            if kept.name not in ("__init__.py", "_version.py", "loader"):
+                shutil.rmtree(kept) if kept.is_dir() else kept.unlink()
+        (folder / "fieldpkg").mkdir()
+        (folder / "fieldpkg" / "__init__.py").write_text("")
+        (folder / "fieldpkg" / "kernels.py").write_text(KERNELS)
+        (folder / "fieldpkg" / "_kbuild.kbundle").write_bytes(bundle_bytes(PARAMETERS, name="fieldpkg.kernels:scale"))
+        for python in filter(None, map(find_python, VERSIONS)):
+            subprocess.run([str(python), "-m", "compileall", "-q", str(folder)], check=True)
+
+    return once(tmp_path_factory, "application", make)
+
+
 @pytest.fixture
-def application(site: Path, tmp_path: Path) -> Path:
-    """A folder with the runtime, a package with kernels, and the program."""
+def application(installed: Path, tmp_path: Path) -> Path:
+    """The same, of one test, which may change it."""
     folder = tmp_path / "application"
-    shutil.copytree(site, folder, symlinks=True)
-    subprocess.run(["chmod", "-R", "u+w", str(folder)], check=True)
-    for name in os.listdir(folder):
-        if name.endswith(".dist-info") or name == "kbuild_hooks":
-            shutil.rmtree(folder / name)
-    for kept in folder.joinpath("kbuild").iterdir():  # a deployed program needs these only
-        if kept.name not in ("__init__.py", "_version.py", "loader"):
-            shutil.rmtree(kept) if kept.is_dir() else kept.unlink()
-    (folder / "fieldpkg").mkdir()
-    (folder / "fieldpkg" / "__init__.py").write_text("")
-    (folder / "fieldpkg" / "kernels.py").write_text(KERNELS)
-    (folder / "fieldpkg" / "_kbuild.kbundle").write_bytes(bundle_bytes(PARAMETERS, name="fieldpkg.kernels:scale"))
+    shutil.copytree(installed, folder, symlinks=True)
     return folder
 
 
@@ -61,6 +77,8 @@ def check(done: subprocess.CompletedProcess[str]) -> None:
 def zipped(folder: Path, archive: Path) -> Path:
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as target:
         for path in sorted(folder.rglob("*")):
+            if path.parent.name == "__pycache__":
+                continue  # zipimport knows no such folders
             target.write(path, path.relative_to(folder))
     return archive
 
@@ -72,8 +90,8 @@ def zipped(folder: Path, archive: Path) -> Path:
 )
 @pytest.mark.parametrize("switches", ["", "-O", "-OO", "-I -B", "-S", "-E -s -B", "-I -S -B", "-W error"])
 @pytest.mark.parametrize("version", VERSIONS)
-def test_switches(application: Path, fake_library: Path, version: str, switches: str) -> None:
-    check(run(version, *switches.split(), FIELD, library=fake_library, FIELD_SITE=str(application)))
+def test_switches(installed: Path, fake_library: Path, version: str, switches: str) -> None:
+    check(run(version, *switches.split(), FIELD, library=fake_library, FIELD_SITE=str(installed)))
 
 
 @happens(

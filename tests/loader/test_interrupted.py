@@ -1,25 +1,30 @@
 """Ctrl-C and a lack of memory at any line of the loader: nothing is left behind, and the next call works.
 
 A trace function raises at the first, second, … line that a call executes inside the loader: each place at which an
-interrupt can come, one after another.
+interrupt can come, one after another. A place is a line and how the call has come there; of a loop the first two rounds
+are tried, with `KBUILD_DEEP=50` a hundred.
 """
 
 from __future__ import annotations
 
-import itertools
 import linecache
+import os
 import signal
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from pathlib import Path
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any
+from unittest import mock
 
 import pytest
 
+from kbuild.loader import ahead
 from kbuild.loader import array as arrays
 from kbuild.loader import kernel as kernels
 from tests.helpers.driver_failures import Run
@@ -28,6 +33,7 @@ from tests.helpers.situations import happens
 
 LOADER = str(Path(kernels.__file__).parent)
 WAITING = ("stream", "written", "another GPU", "second GPU")  # a stream is made to wait for another
+ROUNDS = 2 * int(os.environ.get("KBUILD_DEEP", "1"))
 SCENES = [
     "zeros", "assign with gaps", "copy from another GPU", "asarray of what is being written", "tolist",
     "launch", "launch on the second GPU", "launch after another stream", "launch in pieces", "kb launch",
@@ -35,16 +41,26 @@ SCENES = [
 
 
 class Interrupter:
-    """Raises `error` at the `number`-th line inside the loader; `fired` and `where` say whether it came that far."""
+    """Raises `error` at the `number`-th line inside the loader; `fired` and `where` say whether it came that far.
+
+    With number 0 it raises nowhere: `places` is then every line that was come to, with the calls that led there.
+    """
 
     def __init__(self, number: int, error: type[BaseException]) -> None:
         self.left, self.error, self.fired, self.where = number, error, False, ""
+        self.is_counting = number == 0
+        self.places: list[tuple[object, ...]] = []
 
     def __call__(self, frame: FrameType, event: str, argument: object) -> Any:
-        return self.line if self.is_ours(frame) else None
+        return self.line if not self.fired and is_ours(frame) else None
 
     def line(self, frame: FrameType, event: str, argument: object) -> Any:
-        if event == "line" and not self.fired and not is_between_blocks(frame):
+        if self.fired:
+            return None
+        if event == "line" and not is_between_blocks(frame.f_code, frame.f_lineno):
+            if self.is_counting:
+                self.places.append(place_of(frame))
+                return self.line
             self.left -= 1
             if self.left == 0:
                 self.fired = True
@@ -52,32 +68,64 @@ class Interrupter:
                 raise self.error
         return self.line
 
-    def is_ours(self, frame: FrameType) -> bool:
-        name = frame.f_code.co_filename
-        if not name.startswith((LOADER, "<launch of")):
+
+def is_ours(frame: FrameType) -> bool:
+    if not is_of_loader(frame.f_code):
+        return False
+    caller: FrameType | None = frame
+    while caller is not None:  # what is raised in a finalizer, Python itself swallows
+        if caller.f_code.co_name in ("__del__", "sweep"):  # the latter is called by garbage collection
             return False
-        caller: FrameType | None = frame
-        while caller is not None:  # what is raised in a finalizer, Python itself swallows
-            if caller.f_code.co_name in ("__del__", "sweep"):  # the latter is called by garbage collection
-                return False
-            caller = caller.f_back
-        return True
+        caller = caller.f_back
+    return True
 
 
-def is_between_blocks(frame: FrameType) -> bool:
+@cache
+def is_of_loader(code: CodeType) -> bool:
+    return code.co_filename.startswith((LOADER, "<launch of"))
+
+
+def place_of(frame: FrameType) -> tuple[object, ...]:
+    """The line, and the lines of the loader's from which it was called."""
+    place: list[object] = []
+    caller: FrameType | None = frame
+    while caller is not None:
+        if is_of_loader(caller.f_code):
+            place += [caller.f_code.co_filename, caller.f_lineno]
+        caller = caller.f_back
+    return tuple(place)
+
+
+@cache
+def is_between_blocks(code: CodeType, number: int) -> bool:
     """The line of a `try` or a `with`, which is entered or left there, and the first of an `__exit__`.
 
     No block holds at these places, so Python has no way to take care of what is raised there. At the first two only
     trace functions raise: CPython looks for signals after calls, at jumps back and where functions begin.
     """
-    if frame.f_code.co_name == "__exit__" and frame.f_lineno == frame.f_code.co_firstlineno + 1:
+    if code.co_name == "__exit__" and number == code.co_firstlineno + 1:
         return True
-    line = linecache.getline(frame.f_code.co_filename, frame.f_lineno).strip()
+    line = linecache.getline(code.co_filename, number).strip()
     return line == "try:" or line.startswith("with ")
 
 
-def interrupt(run: Run, number: int, error: type[BaseException]) -> bool:
-    """One call, interrupted at a line; False when it has fewer lines."""
+def places(run: Run) -> Iterator[int]:
+    """The numbers of the lines to interrupt: of a place that is come to often, the first two times."""
+    act, counter = run.prepare(), Interrupter(0, KeyboardInterrupt)
+    sys.settrace(counter)
+    try:
+        act()
+    finally:
+        sys.settrace(None)
+    times: Counter[tuple[object, ...]] = Counter()
+    for number, place in enumerate(counter.places, 1):
+        times[place] += 1
+        if times[place] <= ROUNDS:
+            yield number
+
+
+def interrupt(run: Run, number: int, error: type[BaseException]) -> None:
+    """One call, interrupted at a line."""
     act = run.prepare()
     interrupter = Interrupter(number, error)
     sys.settrace(interrupter)
@@ -87,26 +135,24 @@ def interrupt(run: Run, number: int, error: type[BaseException]) -> bool:
         pass
     finally:
         sys.settrace(None)
-    if not interrupter.fired:
-        return False
     try:
+        assert interrupter.fired, "the call has fewer lines than before"
         run.check_books(act, lost=int(any(word in run.name for word in WAITING)))  # an event, at worst
         assert act() == run.result, "the same call does not work again"
         assert run.read_books() == run.books, "modules or contexts are held twice"
     except AssertionError as failure:
         raise AssertionError(f"{error.__name__} at {interrupter.where}: {failure}") from failure
-    return True
 
 
 def interrupt_everywhere(library: Path, name: str, warm: bool) -> int:
-    """Every line of a scene; returns how many there were."""
+    """Every place of a scene; returns how many there were."""
     tried = 0
-    with FakeCuda(library, devices="9.0,9.0") as cuda:
+    # Whatever is got ready ahead, in a thread, would be a line more or less here.
+    with mock.patch.object(ahead, "_prepare"), FakeCuda(library, devices="9.0,9.0") as cuda:
         for error, elsewhere in ((KeyboardInterrupt, True), (MemoryError, False)):
             run = Run(cuda, name, warm, elsewhere)
-            for number in itertools.count(1):
-                if not interrupt(run, number, error):
-                    break
+            for number in places(run):
+                interrupt(run, number, error)
                 tried += 1
         cuda.library.fake_unload()
     return tried

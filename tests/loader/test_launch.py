@@ -182,7 +182,7 @@ def test_args_must_be_a_sequence(cuda: FakeCuda, args: Any) -> None:
             "stream wants None, a handle, or an object with __cuda_stream__, .cuda_stream, .handle or .ptr; got int -1",
         ),
         (1, {"device": "cpu"}, "nothing runs kernels on device 'cpu'"),
-        (1, {"device": "sim:0"}, "nothing runs kernels on device 'sim:0'"),
+        (1, {"device": "cpu:0"}, "nothing runs kernels on device 'cpu:0'"),
     ],
 )
 @pytest.mark.parametrize("warm", [False, True])

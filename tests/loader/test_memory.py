@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import gc
+import sys
+from collections.abc import Callable
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import pytest
@@ -267,6 +270,57 @@ def test_the_report(cuda: FakeCuda) -> None:
     assert kb.memory_report().in_use == 0
     assert kb.memory_report("cpu").in_use == before
     assert kb.memory_report("pinned").in_use == 0
+
+
+def test_the_report_names_lines(cuda: FakeCuda) -> None:
+    first = test_the_report_names_lines.__code__.co_firstlineno
+    held = [
+        arrays.zeros(8),
+        arrays.empty((2, 4)),
+        arrays.full(
+            16,
+            7.0,
+        ),
+    ]
+    compiled = compile("\n\nheld.append(arrays.array(list(range(64))))", "a program", "exec")
+    exec(compiled, {"arrays": arrays, "held": held})
+    found = {(size, count, file, line) for size, count, file, line in kb.memory_report().holders}
+    here = {(32, 1, __file__, first + 3), (32, 1, __file__, first + 4), (64, 1, __file__, first + 5)}
+    assert found == here | {(256, 1, "a program", 3)}
+
+
+# What an array costs
+
+
+@pytest.mark.parametrize(
+    ("make", "calls", "driver_calls"),
+    [
+        (lambda: arrays.empty(1000), 32, ["cuMemAllocFromPoolAsync"]),
+        (lambda: arrays.empty((10, 100), kb.vec3), 33, ["cuMemAllocFromPoolAsync"]),
+        (lambda: arrays.zeros(1000), 35, ["cuMemAllocFromPoolAsync", "cuMemsetD8Async"]),
+    ],
+    ids=["empty", "empty of two dimensions", "zeros"],
+)
+def test_how_much_work_an_array_is(
+    cuda: FakeCuda, make: Callable[[], Any], calls: int, driver_calls: list[str]
+) -> None:
+    """Programs make and drop arrays in every step: functions of Python's that run for it, and the driver's."""
+    for _ in range(3):
+        make()
+    before, seen = len(cuda.calls), []
+
+    def note(frame: FrameType, event: str, argument: object) -> None:
+        if event == "call":
+            seen.append(f"{frame.f_code.co_name} in {Path(frame.f_code.co_filename).name}")
+
+    sys.setprofile(note)
+    try:
+        make()
+    finally:
+        sys.setprofile(None)
+    assert len(seen) <= calls, seen
+    asked = ["cuCtxGetCurrent", "cuStreamIsCapturing"]
+    assert cuda.calls[before:] == [*asked, *driver_calls, "cuCtxGetCurrent", "cuMemFreeAsync"]
 
 
 def test_the_pools_limit(cuda: FakeCuda) -> None:

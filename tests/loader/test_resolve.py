@@ -354,7 +354,7 @@ def test_other_devices(cuda: FakeCuda, package: Package, compiler: type[Compiler
     resolve.launch(live, 4, [1.0])
     resolve.launch(live, 4, [1.0], device="sim:1", block_dim=32, max_blocks=5)
     assert compiler.launches[0] == (live, 4, [1.0], None, "sim", None, 0)
-    assert compiler.launches[1][0].name == live.name
+    assert compiler.launches[1][0] is live  # with its source, also after it was found in the bundle
     assert compiler.launches[1][1:] == (4, [1.0], None, "sim:1", 32, 5)
     with pytest.raises(LaunchError, match="nothing runs kernels on device 'cpu'; this installation knows cuda, sim"):
         resolve.launch(live, 4, [1.0], device="cpu")

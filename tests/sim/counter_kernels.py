@@ -2,8 +2,7 @@
 
 Each accesses memory as its namesake in CUDA C does, so that a profile of the simulated launch must show the H200's
 counters of the launch that is named. Left out are kernels that the language cannot say alike: those that see one array
-as two types, vectors that are loaded in one instruction (`float4`), shuffles, and `atomicAdd(p, 1)` that the CUDA
-compiler adds up by itself.
+as two types, vectors that are loaded in one instruction (`float4`), and shuffles.
 
 The arrays were allocations of their own, at multiples of 2 MiB: in another place lines lie in other tag banks.
 """
@@ -170,6 +169,11 @@ def mandelbrot(out: FLOATS, n: int, k: int):
 def atomic_distinct(out: FLOATS):
     i = kb.tid()
     kb.atomic_add(out, i, float(i))
+
+
+@kb.kernel
+def atomic_count(out: INTS):
+    kb.atomic_add(out, 0, 1)
 
 
 @kb.kernel
@@ -405,6 +409,7 @@ CASES = (
     Case(early_return, "1/div_early_ret", ("out", "a", "idx")),
     Case(mandelbrot, "1/mandel", ("out", "n", "k")),
     Case(atomic_distinct, "1/ga_f32_distinct_noret", ("out",)),
+    Case(atomic_count, "1/ga_int_same_noret", ("out",)),
     Case(atomic_max_64, "1/ga_int_max", ("out",)),
     Case(atomic_add_bins, "2/gi_add_bins32_s1", ("out", "idx")),
     Case(atomic_add_result, "2/gi_addret_bins4_s1", ("out", "idx")),

@@ -136,3 +136,15 @@ def of_other_sizes(a: kb.array[vec9], springs: kb.array[Spring]) -> None:
     spring.stiffness = a[0][8]
     spring.axis.x = spring.stiffness
     springs[0] = spring
+
+
+def on_the_simulator(data: Any) -> str:
+    before = kb.sim.configure(races=False, seed=3)
+    names: list[str] = kb.devices()
+    try:
+        result: kb.sim.Result = kb.sim.run(integrate, 4, [data], threads=True)
+    except kb.sim.Race as race:
+        return f"{race.other_thread} {race.thread} {race.variables} {race.span}"
+    except kb.sim.Fault as fault:
+        return fault.reason + names[0] + str(before.seed)
+    return result.printed

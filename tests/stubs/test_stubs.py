@@ -61,6 +61,7 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_the_stub_is_what_the_tables_say(pytestconfig: pytest.Config) -> None:
     golden.check(stubs.STUB, stubs.stub(), pytestconfig)
+    golden.check(stubs.SIMULATOR_STUB, stubs.simulator_stub(), pytestconfig)
 
 
 def test_it_has_every_public_name_and_no_other() -> None:
@@ -146,4 +147,4 @@ def test_calls_as_annotations(tmp_path: Path, cache: Path) -> None:
 
 def test_it_is_in_the_wheel() -> None:
     data = (ROOT / "pyproject.toml").read_text(encoding="utf-8").split("[tool.setuptools.package-data]\n")[1]
-    assert data.splitlines()[0] == 'kbuild = ["py.typed", "__init__.pyi"]'
+    assert data.splitlines()[:2] == ['kbuild = ["py.typed", "__init__.pyi"]', '"kbuild.sim" = ["__init__.pyi"]']

@@ -55,3 +55,7 @@ def host(n: int) -> None:
     kb.launch(wrong, n, streams=None)  # E: call-arg
     kb.zeros(n, dtype="float")  # E: call-overload
     wrong.lunch(n)  # E: attr-defined
+    kb.sim.run()  # E: call-arg
+    kb.sim.Faul  # E: attr-defined
+    kb.sim.configure(races=False).race  # E: attr-defined
+    device: int = kb.devices()[0]  # E: assignment

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import ctypes
 import sys
-from ctypes import c_uint64
+from ctypes import c_size_t, c_uint64
 
-from .. import context, current, driver, ordering, uses
+from .. import abi, context, current, driver, ordering, uses
 from ..errors import DriverError
-from ..ordering import Relaxed, is_capturing
+from ..ordering import DEFAULT, Relaxed, is_capturing
 from . import books, pools
 
 TYPE_CHECKING = False
@@ -26,6 +26,7 @@ _PORTABLE, _MAPPED = 1, 2  # flags of cuMemHostAlloc
 _ATTACH_GLOBAL = 1
 _MANAGED, _CONCURRENT_MANAGED, _CAN_MAP_HOST = 83, 89, 19  # CUdevice_attribute
 _ALIGN = 64  # of memory on the host
+_NOWHERE = c_uint64()  # the address of what has been given back
 
 
 class Memory:
@@ -39,9 +40,8 @@ class Memory:
     is_zero = False  # whether it was made so
 
     def __init__(self, device: Any, size: int) -> None:
-        self.device, self.size = device, size
+        self.device, self.size, self.handle = device, size, 0
         self._address = c_uint64()  # the driver writes it here, so that no interrupt can come before it is known
-        self.handle = 0
         self.host_ptr = 0  # where the host finds the same bytes, if it does
         self.users: dict[int, Any] = {}
         if size:
@@ -77,7 +77,11 @@ class Memory:
             return
         for _ in range(2):
             try:
-                if self._address.value:
+                if not self._address.value:
+                    return
+                if self.device.is_current():
+                    self._release()
+                else:
                     with self.device.current():
                         self._release()
             except DriverError:
@@ -106,18 +110,36 @@ class Memory:
 
 
 class PoolMemory(Memory):
-    """Memory of a GPU from its pool, in the order of a stream."""
+    """Memory of a GPU from its pool, in the order of a stream. Programs make it in every step: this way is short."""
 
     __slots__ = ()
     free_call = "cuMemFreeAsync"
 
-    def _allocate(self) -> None:
-        self.handle = current.handle(self.device)
-        self._owner = current.stream(self.device.ordinal) if self.handle else None
-        pool = pools.of(self.device)
-        assert pool is not None
-        arguments = ("cuMemAllocFromPoolAsync", self._address, self.size, pool.handle, self.handle)
-        _take(self.device, self.size, arguments)
+    def __init__(self, device: Any, size: int, handle: int, pool: pools.Pool) -> None:
+        self.device, self.size, self.handle = device, size, handle
+        self._address = address = c_uint64()
+        self.host_ptr, self.users = 0, {}
+        if handle:
+            self._owner = current.stream(device.ordinal)
+        if size:
+            cuda = driver.get()
+            # Objects of ctypes all of them: of a number it makes one at each call, and takes its time.
+            arguments = ("cuMemAllocFromPoolAsync", address, c_size_t(size), pool.handle, handle or DEFAULT)
+            status = cuda.ask(*arguments)
+            if status:
+                _take_again(device, size, arguments, status)
+            if self.is_zero:
+                cuda.call("cuMemsetD8Async", address, 0, size, handle, about=device.alias)
+            books.note(id(self), device.alias, size)
+
+    def _release(self) -> None:
+        if self.users or self.handle:
+            super()._release()
+            return
+        cuda = driver.get()
+        address, self._address = self._address, _NOWHERE
+        if address and cuda.ask("cuMemFreeAsync", address, DEFAULT):
+            cuda.call("cuMemFree_v2", address)
 
 
 class ZeroMemory(PoolMemory):
@@ -125,11 +147,6 @@ class ZeroMemory(PoolMemory):
 
     __slots__ = ()
     is_zero = True
-
-    def _allocate(self) -> None:
-        super()._allocate()
-        arguments = (self._address.value, 0, self.size, self.handle)
-        driver.get().call("cuMemsetD8Async", *arguments, about=str(self.device))
 
 
 class PlainMemory(Memory):
@@ -203,12 +220,15 @@ class MappedMemory(PinnedMemory):
 
 
 class HostMemory(Memory):
-    """Memory of the host for the devices `cpu` and `sim`; Python frees it."""
+    """Memory of the host for the devices `cpu` and `sim`; Python frees it. `sim` tells what nobody has assigned to."""
 
     __slots__ = ("_bytes",)
 
     def _allocate(self) -> None:
-        self._bytes = bytearray(self.size + _ALIGN)
+        if self.device.kind == "sim" and not self.is_zero:
+            self._bytes = bytearray(abi.UNASSIGNED * (-(-(self.size + _ALIGN) // len(abi.UNASSIGNED))))
+        else:
+            self._bytes = bytearray(self.size + _ALIGN)
         address = ctypes.addressof(ctypes.c_char.from_buffer(self._bytes))
         self._address.value = self.host_ptr = (address + _ALIGN - 1) // _ALIGN * _ALIGN
 
@@ -218,6 +238,13 @@ class HostMemory(Memory):
     def __del__(self, is_over: Any = sys.is_finalizing) -> None:
         if not is_over():
             books.strike(id(self))
+
+
+class ZeroHostMemory(HostMemory):
+    """The same, of zeros."""
+
+    __slots__ = ()
+    is_zero = True
 
 
 sweepers: list[Callable[[], None]] = []  # called before memory is allocated: they let go what nobody has any more
@@ -235,16 +262,17 @@ def allocate(device: Any, size: int, memory: str | None = None, is_zero: bool = 
     With `is_zero` it is cleared where that costs least here, and says so by an attribute of this name.
     Raises DriverError, ValueError.
     """
-    sweep_all()
+    for sweep in sweepers:
+        sweep()
     if memory is None:
         if device.kind != "cuda":
-            return HostMemory(device, size)
+            return (ZeroHostMemory if is_zero else HostMemory)(device, size)
         if _waiting.get(device.ordinal):
             reclaim(device)
+        if device.is_current():
+            return _usual(device, size, is_zero)
         with device.current():
-            if not _may_pool(device):
-                return PlainMemory(device, size)
-            return (ZeroMemory if is_zero else PoolMemory)(device, size)
+            return _usual(device, size, is_zero)
     if memory == "pinned" and device.kind != "cuda":
         return _pinned(device, size)
     if memory == "mapped" and device.kind == "cuda":
@@ -257,16 +285,19 @@ def allocate(device: Any, size: int, memory: str | None = None, is_zero: bool = 
     raise ValueError("memory is 'pinned', 'mapped' or 'managed', not %r" % (memory,))
 
 
-def _may_pool(device: context.Device) -> bool:
-    if is_capturing(current.handle(device)):
-        return False
-    return pools.of(device) is not None
+def _usual(device: context.Device, size: int, is_zero: bool) -> Memory:
+    """From the pool, in the order of the stream that is meant; else as ever."""
+    handle = current.handle(device) if context.scopes else 0
+    pool = None if is_capturing(handle) else pools.of(device)
+    if pool is None:
+        return PlainMemory(device, size)
+    return (ZeroMemory if is_zero else PoolMemory)(device, size, handle, pool)
 
 
 def _pinned(device: Any, size: int) -> Memory:
     """Pinned memory for a host device; ordinary where there is no GPU to copy to, so that programs run."""
     places = context.get_devices()
-    if not places:
+    if not places or not places[0].is_cuda:
         return HostMemory(device, size)
     with places[0].current():
         return PinnedMemory(places[0], size)
@@ -291,9 +322,15 @@ def _managed(device: context.Device, size: int) -> Memory:
 
 
 def _take(device: context.Device, size: int, arguments: tuple[Any, ...]) -> None:
-    """Allocates; what waits and what the pool keeps goes back first where there is not enough."""
+    """Allocates."""
+    status = driver.get().ask(*arguments)
+    if status:
+        _take_again(device, size, arguments, status)
+
+
+def _take_again(device: context.Device, size: int, arguments: tuple[Any, ...], status: int) -> None:
+    """Where there was not enough, what waits and what the pool keeps goes back, and the driver is asked once more."""
     cuda = driver.get()
-    status = cuda.ask(*arguments)
     if status == _OUT_OF_MEMORY:
         import gc
 

@@ -6,15 +6,18 @@ import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from types import FrameType
-    from typing import Any, Tuple
+    from types import CodeType, FrameType
+    from typing import Any, Optional, Tuple
 
-    Entry = Tuple[str, int, Tuple[str, int]]  # the place's name, bytes, (file, line) of who asked
+    # The place's name, bytes; the code that asked and how far it was, None where nobody is known.
+    Entry = Tuple[str, int, Optional[CodeType], int]
 
 __all__ = ("MemoryReport", "memory_report")
 
 _SHOWN = 5
 _OWN = __name__.partition(".")[0] + "."
+
+_NEAREST = 3  # how far the caller of `allocation.allocate` is from `note`, at least
 
 _live: dict[int, Entry] = {}  # by the allocation's address in Python
 _peaks: dict[str, int] = {}
@@ -22,9 +25,16 @@ _totals: dict[str, int] = {}
 
 
 def note(key: int, place: str, size: int) -> None:
-    """Enters memory that is held from now on by whoever is calling the loader."""
+    """Enters memory that is held from now on by whoever is calling the loader.
+
+    Of the caller its code and the instruction are kept: a line is looked up for a report alone, and a frame would hold
+    variables.
+    """
     if key not in _live:
-        _live[key] = (place, size, _caller())
+        frame: FrameType | None = sys._getframe(_NEAREST)
+        while frame is not None and (frame.f_globals.get("__name__") or "").startswith(_OWN):
+            frame = frame.f_back
+        _live[key] = (place, size, None, 0) if frame is None else (place, size, frame.f_code, frame.f_lasti)
         total = _totals[place] = _totals.get(place, 0) + size
         if total > _peaks.get(place, 0):
             _peaks[place] = total
@@ -37,12 +47,14 @@ def strike(key: int) -> None:
         _totals[entry[0]] = _totals.get(entry[0], 0) - entry[1]
 
 
-def _caller() -> tuple[str, int]:
-    """File and line of the first frame outside kbuild. Frames themselves are not kept: they hold variables."""
-    frame: FrameType | None = sys._getframe(2)
-    while frame is not None and (frame.f_globals.get("__name__") or "").startswith(_OWN):
-        frame = frame.f_back
-    return ("?", 0) if frame is None else (frame.f_code.co_filename, frame.f_lineno)
+def _source(code: CodeType | None, instruction: int) -> tuple[str, int]:
+    """File and line of an instruction."""
+    if code is None:
+        return "?", 0
+    from dis import findlinestarts
+
+    lines = [line for start, line in findlinestarts(code) if start <= instruction and line is not None]
+    return code.co_filename, lines[-1] if lines else code.co_firstlineno
 
 
 class MemoryReport:
@@ -80,9 +92,11 @@ class MemoryReport:
 def summary(place: str) -> MemoryReport:
     """What the books say about one place of memory: `cuda:0`, `cpu`, `pinned`."""
     found: dict[tuple[str, int], list[int]] = {}
-    for held_on, size, (file, line) in list(_live.values()):
+    sources: dict[tuple[CodeType | None, int], tuple[str, int]] = {}
+    for held_on, size, code, instruction in list(_live.values()):
         if held_on == place:
-            sums = found.setdefault((file, line), [0, 0])
+            key = (code, instruction)
+            sums = found.setdefault(sources.get(key) or sources.setdefault(key, _source(*key)), [0, 0])
             sums[0] += size
             sums[1] += 1
     holders = [(size, count, file, line) for (file, line), (size, count) in found.items()]

@@ -51,22 +51,17 @@ class Pool:
 
     def __init__(self, place: context.Device) -> None:
         self.place = place
-        self._handle = c_uint64()
+        self.handle = c_uint64()  # the driver's, as it takes it soonest
         properties = _Properties(kind=1, location=_Location(1, place.handle))
         try:
             with place.current():
                 call = driver.get().call
-                call("cuMemPoolCreate", self._handle, cast(byref(properties), c_void_p), about=str(place))
+                call("cuMemPoolCreate", self.handle, cast(byref(properties), c_void_p), about=str(place))
                 self._set(_THRESHOLD, _UNLIMITED)
         except BaseException:
             if self.handle:
                 driver.get().ask("cuMemPoolDestroy", self.handle)
             raise
-
-    @property
-    def handle(self) -> int:
-        """The driver's handle."""
-        return self._handle.value
 
     def _set(self, attribute: int, value: int) -> None:
         number = c_uint64(value)

@@ -18,7 +18,7 @@ from kbuild.sim.arithmetic import dtype_of
 from kbuild.sim.lockstep import affine, memory, places, tree
 from kbuild.sim.lockstep.affine import Affine
 from kbuild.sim.lockstep.frame import Frame
-from kbuild.sim.lockstep.places import Location, checked
+from kbuild.sim.lockstep.places import Location, OfPart, checked
 from kbuild.sim.lockstep.tree import Descriptor, Value
 from kbuild.sim.lockstep.watching import Watching
 
@@ -163,7 +163,8 @@ class Expressions:
         for found, positions, offsets in parts:
             if self.watching.accesses:
                 at = Location(found, offsets, location.type, location.delta)
-                self.watching.accessed("read", at, frame.lanes.take(positions), expr)
+                with OfPart(positions):
+                    self.watching.accessed("read", at, frame.lanes.take(positions), expr)
             part = memory.load(found, offsets, location.type, self.space, location.delta)
             whole = tree.put(whole, positions, part, frame.lanes.count)
         return whole
@@ -213,6 +214,7 @@ class Expressions:
                 _spread(f, part.type, expr.type) for f, part in zip(factors, (expr.a, expr.b, expr.c), strict=True)
             ]
             found: Value = [_fused(one, kind) for one in zip(*spread, strict=True)]
+            factors = spread
         else:
             found = _fused(factors, kind)
         if self.watching.values:
@@ -226,7 +228,10 @@ class Expressions:
             found = affine.made(value.start, value.step, value.count, target)
             if found is not None:
                 return found
-        return arithmetic.convert(tree.dense(value), source, target)
+        converted = arithmetic.convert(tree.dense(value), source, target)
+        if self.watching.values:
+            self.watching.computed(expr, converted, [value], frame)
+        return converted
 
     def _compare(self, expr: nodes.Compare, frame: Frame) -> Any:
         a, b = self.value(expr.left, frame), self.value(expr.right, frame)
@@ -259,7 +264,7 @@ class Expressions:
         if len(open) == frame.lanes.count:
             return self.value(expr.right, frame)
         found = left.copy()
-        found[open] = self.dense(expr.right, frame.part(open))
+        found[open] = tree.dense(self._in_part(expr.right, frame, open))
         return found
 
     def _select(self, expr: nodes.Select, frame: Frame) -> Value:
@@ -272,12 +277,19 @@ class Expressions:
         if self._is_plain(expr.then) and self._is_plain(expr.otherwise):
             return tree.chosen(condition, self.value(expr.then, frame), self.value(expr.otherwise, frame))
         (no,) = np.nonzero(~condition)
-        then = self.value(expr.then, frame.part(yes))
-        otherwise = self.value(expr.otherwise, frame.part(no))
+        then, otherwise = self._in_part(expr.then, frame, yes), self._in_part(expr.otherwise, frame, no)
         return tree.join(frame.lanes.count, yes, then, no, otherwise)
 
+    def _in_part(self, expr: Expr, frame: Frame, positions: Any) -> Value:
+        """The value of an expression for some of the lanes."""
+        with OfPart(positions):
+            return self.value(expr, frame.part(positions))
+
     def _is_plain(self, expr: Expr) -> bool:
-        """May be computed for lanes that do not ask for it: it touches no memory, and nothing in it can fail."""
+        """May be computed for lanes that do not ask for it: it touches no memory, nothing in it can fail, and nobody
+        watches values."""
+        if self.watching.values:
+            return False
         known = self._plain.get(id(expr))
         if known is None:
             known = self._plain[id(expr)] = expr, all(map(_is_harmless, walk(expr)))

@@ -42,7 +42,7 @@ class Frame:
 
     def part(self, positions: Any) -> Frame:
         """The frame of some of the lanes."""
-        return Frame(self.lanes.take(positions), self.wraps, {}, self, positions)
+        return type(self)(self.lanes.take(positions), self.wraps, {}, self, positions)
 
     def merge(self) -> None:
         """What was assigned here is seen by the frame that this one is a part of."""
@@ -62,7 +62,7 @@ class Frame:
             part = tree.take(self.values[symbol], leavers)
             self.parent.set(symbol, tree.put(self.parent.get(symbol), at, part, self.parent.lanes.count))
         values = {symbol: tree.take(value, keep) for symbol, value in self.values.items()}
-        narrowed = Frame(self.lanes.take(keep), self.wraps, values, self.parent, self.positions[keep])
+        narrowed = type(self)(self.lanes.take(keep), self.wraps, values, self.parent, self.positions[keep])
         narrowed.written = set(self.written)
         return narrowed
 

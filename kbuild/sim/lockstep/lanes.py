@@ -40,8 +40,8 @@ class Lanes:
         if len(dim) == 1:
             if isinstance(self.numbers, Affine):
                 return Affine(self.numbers.start, 1, self.count, INT32)
-            return self._remembered("coordinate", lambda: self.numbers.astype(np.int32))
-        return self._remembered(axis, lambda: self._divided(axis, dim))
+            return self.remembered("coordinate", lambda: self.numbers.astype(np.int32))
+        return self.remembered(axis, lambda: self._divided(axis, dim))
 
     def _divided(self, axis: int, dim: tuple[int, ...]) -> Any:
         inner = math.prod(dim[axis + 1 :])
@@ -51,24 +51,24 @@ class Lanes:
     @property
     def block(self) -> Any:
         """The number of each thread's block, int64."""
-        return self._remembered("block", lambda: self.dense // math.prod(self.launch.block))
+        return self.remembered("block", lambda: self.dense // math.prod(self.launch.block))
 
     @property
     def index(self) -> Any:
         """The number of each in its block, int64."""
-        return self._remembered("index", lambda: self.dense % math.prod(self.launch.block))
+        return self.remembered("index", lambda: self.dense % math.prod(self.launch.block))
 
     @property
     def warp(self) -> Any:
         """A number for each one's warp, different for every warp of the launch, int64."""
-        return self._remembered(
+        return self.remembered(
             "warp", lambda: self.block * (-(-math.prod(self.launch.block) // WARP)) + self.index // WARP
         )
 
     @property
     def slot(self) -> Any:
         """The number of each one's block among those at hand, int64."""
-        return self._remembered("slot", lambda: self.block - self.origin // math.prod(self.launch.block))
+        return self.remembered("slot", lambda: self.block - self.origin // math.prod(self.launch.block))
 
     def position(self, what: str, axis: int | None) -> Any:
         """Where each stands in the grid, int32 (see `ir.nodes.Position`)."""
@@ -77,18 +77,19 @@ class Lanes:
             extents = launch.block if what == "block_dim" else launch.grid
             return np.int32(math.prod(extents) if axis is None else extents[axis])
         if what == "lane_id":
-            return self._remembered(what, lambda: (self.index % WARP).astype(np.int32))
+            return self.remembered(what, lambda: (self.index % WARP).astype(np.int32))
         number, extents = (self.index, launch.block) if what == "thread_idx" else (self.block, launch.grid)
         if axis is None or (axis == 0 and extents[1:] == (1, 1)):
-            return self._remembered((what, None), lambda: number.astype(np.int32))
+            return self.remembered((what, None), lambda: number.astype(np.int32))
         inner = math.prod(extents[:axis])
-        return self._remembered((what, axis), lambda: (number // inner % extents[axis]).astype(np.int32))
+        return self.remembered((what, axis), lambda: (number // inner % extents[axis]).astype(np.int32))
 
     def coordinates(self, position: int) -> tuple[int, ...]:
         """One thread's coordinates in `dim`."""
         return tuple(int(one) for one in np.unravel_index(int(self.dense[position]), self.launch.dim))
 
-    def _remembered(self, key: Any, compute: Any) -> Any:
+    def remembered(self, key: Any, compute: Any) -> Any:
+        """What is computed of these lanes once."""
         found = self._known.get(key)
         if found is None:
             found = self._known[key] = compute()

@@ -28,11 +28,14 @@ SHARED = 1 << 62
 
 class Allocation:
     """Bytes from `start` on. `granule` bytes are told apart where accesses are compared; `stride` is what a block has
-    of shared memory, 0 for global memory.
+    of shared memory, 0 for global memory. Memory that `is_read_only` may not even be written to by this process.
     """
 
-    def __init__(self, start: int, data: Any, granule: int, name: str, stride: int = 0) -> None:
+    def __init__(
+        self, start: int, data: Any, granule: int, name: str, stride: int = 0, is_read_only: bool = False
+    ) -> None:
         self.start, self.data, self.granule, self.name, self.stride = start, data, granule, name, stride
+        self.is_read_only = is_read_only
         self.size = len(data)
         self.books: Any = None  # see `races`
         self.assigned: Any = None  # for each granule whether anything was assigned; None: everything was
@@ -60,6 +63,7 @@ class Extent:
     end: int
     granule: int
     name: str
+    is_read_only: bool = False
 
 
 class Space:
@@ -69,7 +73,8 @@ class Space:
         self._starts: list[int] = []
         self.allocations: list[Allocation] = []
         for extent in _merged(extents):
-            self.add(Allocation(extent.start, bytes_at(extent), extent.granule, extent.name))
+            data = bytes_at(extent)
+            self.add(Allocation(extent.start, data, extent.granule, extent.name, is_read_only=extent.is_read_only))
 
     def add(self, allocation: Allocation) -> None:
         """One that lies behind all others."""
@@ -104,7 +109,9 @@ class Space:
                 np.int64
             )
             if allocation is None or offsets.max() >= allocation.size:
-                raise Fault("an access where no array of the launch is")
+                fault = Fault("an access where no array of the launch is")
+                fault.position = int(positions[0 if allocation is None else np.argmax(offsets)])
+                raise fault
             parts.append((allocation, positions, offsets))
         return parts
 
@@ -116,7 +123,8 @@ def _merged(extents: Iterable[Extent]) -> list[Extent]:
         if found and one.start < found[-1].end:
             last = found[-1]
             name = last.name if one.name in last.name.split(", ") else f"{last.name}, {one.name}"
-            found[-1] = Extent(last.start, max(last.end, one.end), min(last.granule, one.granule), name)
+            end, granule = max(last.end, one.end), min(last.granule, one.granule)
+            found[-1] = Extent(last.start, end, granule, name, last.is_read_only and one.is_read_only)
         else:
             found.append(one)
     return found

@@ -82,6 +82,8 @@ def checked(index: Any, extent: Any, wraps: bool, reason: Any) -> Any:
             raise at_lane(OutOfBounds(reason(0)), 0)
         return index if at >= 0 else np.int64(at + end)
     if index.dtype.kind == "i":
+        if index.dtype.itemsize < 4:
+            index = index.astype(np.int32)  # whose negative numbers are larger than any extent
         if wraps and (index < 0).any():
             index = np.where(index < 0, index + extent, index)
         bad = index.view(_UNSIGNED[index.dtype.itemsize]) >= _unsigned(extent, index.dtype.itemsize)
@@ -105,6 +107,22 @@ def at_lane(fault: Fault, position: int) -> Fault:
     """The fault, with the lane that it happened to."""
     fault.position = position
     return fault
+
+
+class OfPart:
+    """`with OfPart(positions):` faults of some lanes name them by their positions among all; None: they are all."""
+
+    __slots__ = ("positions",)
+
+    def __init__(self, positions: Any) -> None:
+        self.positions = positions
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: object, traceback: object) -> None:
+        if self.positions is not None and isinstance(error, Fault) and error.span is None:
+            error.position = int(self.positions[error.position or 0])
 
 
 def element(array: Descriptor, indices: Sequence[Any], wraps: bool, space: Space, note: Any) -> tuple[Any, Any]:

@@ -1,7 +1,8 @@
 """Who touched what, to tell results that depend on which thread comes first; and memory that nobody has assigned to.
 
-Every granule of memory remembers the last thread that wrote to it, and up to three that have read it or changed it by
-an atomic since: the latest, one other, and one of another block. That is enough to find a conflict if there is one: two
+Every granule of memory remembers the last thread that wrote to it, and up to four that have read it or changed it by an
+atomic since: the latest, one other, one of another warp than the latest's, and one of another block. That is enough to
+find a conflict if there is one (in a warp, and in a block, all come after what the latest comes after): two
 threads, at least one of which writes, with no barrier of their block (or warp) between them. Writes of the same value
 are no conflict, since nothing depends on their order; nor is it one to read what others change by atomics, as every
 loop around a compare-and-swap does.
@@ -44,7 +45,7 @@ class _Books:
 
     def __init__(self, granules: int) -> None:
         self.writer = np.zeros((4, granules), np.int32)
-        self.slots = {kind: [np.zeros((4, granules), np.int32) for _ in range(3)] for kind in ("read", "atomic")}
+        self.slots = {kind: [np.zeros((4, granules), np.int32) for _ in range(4)] for kind in ("read", "atomic")}
         self.used = {"write": False, "read": False, "atomic": False}
         self.winner = np.empty(granules, np.int32)
 
@@ -149,22 +150,16 @@ class Races(Watcher):
                 slot[0, granule] = 0
 
     def _remember(self, slots: list[Any], granule: Any, who: Any, lanes: Lanes) -> None:
-        latest, other, away = slots
+        latest = slots[0]
         before = latest[:, granule]
-        known = before[0] != 0
-        if known.any():
-            differs = known & (before[0] != who[0])
-            other[:, granule[differs]] = before[:, differs]
-            size = math.prod(lanes.launch.block)
-            far = differs & ((before[0] - 1) // size != lanes.block)
-            away[:, granule[far]] = before[:, far]
+        differs = (before[0] != 0) & (before[0] != who[0])
+        if differs.any():
+            _displace(slots, granule, before, who, differs, lanes)
         latest[:, granule] = who
-        beside = latest[0, granule] != who[0]
+        after = latest[:, granule]
+        beside = after[0] != who[0]
         if beside.any():
-            other[:, granule[beside]] = who[:, beside]
-            size = math.prod(lanes.launch.block)
-            far = beside & ((latest[0, granule] - 1) // size != lanes.block)
-            away[:, granule[far]] = who[:, far]
+            _displace(slots, granule, who, after, beside, lanes)
 
     def _race(
         self, other: str, before: Any, kind: str, now: Any, memory: Allocation, granule: int, lanes: Lanes, at: int
@@ -180,6 +175,17 @@ class Races(Watcher):
         )
         fault = Race(reason, there, first)
         return at_lane(fault, at)  # type: ignore[return-value]
+
+
+def _displace(slots: list[Any], granule: Any, before: Any, after: Any, which: Any, lanes: Lanes) -> None:
+    """Keeps accesses that others follow: as any, and as one of another warp or block than the one that follows."""
+    _, other, aside, away = slots
+    size = math.prod(lanes.launch.block)
+    first, second = before[0] - 1, after[0] - 1
+    is_far = which & (first // size != second // size)
+    is_aside = which & ~is_far & (first % size // WARP != second % size // WARP)
+    for slot, places in ((other, which), (aside, is_aside), (away, is_far)):
+        slot[:, granule[places]] = before[:, places]
 
 
 def _line(span: Span | None) -> str:

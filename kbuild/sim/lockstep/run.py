@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -16,13 +17,14 @@ from kbuild.ir.traverse import callees, walk
 from kbuild.ir.types import Array, IndexedArray, Struct, Type
 from kbuild.loader.abi import align_up
 from kbuild.sim.blocks import Launch
-from kbuild.sim.lockstep import memory
+from kbuild.sim.lockstep import memory, unassigned
 from kbuild.sim.lockstep.lanes import CHUNK, chunks
 from kbuild.sim.lockstep.memory import Allocation, Extent, Space
 from kbuild.sim.lockstep.output import Output
 from kbuild.sim.lockstep.races import Assigned, Races
 from kbuild.sim.lockstep.statements import Deadlock, Statements
 from kbuild.sim.lockstep.watching import Watcher, Watching
+from kbuild.sim.values import Fault
 
 
 @dataclass(frozen=True)
@@ -41,12 +43,13 @@ class Checks:
 @dataclass
 class Options:
     """How a launch runs: `seed` shuffles the order of atomics, `watchers` are told of what happens, `chunk` is how many
-    threads run together."""
+    threads run together, `read_only` names the parameters whose memory may not be written to."""
 
     checks: Checks = field(default_factory=Checks)
     seed: int | None = None
     watchers: Sequence[Watcher] = ()
     chunk: int = CHUNK
+    read_only: frozenset[str] = frozenset()
 
 
 def run(
@@ -61,9 +64,10 @@ def run(
         raise ValueError(f"{kernel.name} runs in whole blocks, and {launch} is none")
     parameters = [(p.name, p.type, offsets[p.name]) for p in kernel.function.parameters]
     found = extents(parameters, block)
+    found = [replace(one, is_read_only=one.name in options.read_only) for one in found]
     space, before, printed = Space(found), None, len(output.text)
     if not whole_blocks and _may_wait(kernel):
-        before = [(one.data, one.data.copy()) for one in space.allocations]
+        before = [(one.data, one.data.copy()) for one in space.allocations if not one.is_read_only]
     try:
         _run(kernel, launch, block, offsets, options, output, space)
     except Deadlock as deadlock:
@@ -73,8 +77,6 @@ def run(
         for data, first in before:
             data[:] = first
         del output.text[printed:]
-        for watcher in options.watchers:
-            watcher.starts_over()
         alone = replace(options, chunk=1, checks=replace(options.checks, races=False))
         try:
             _run(kernel, launch, block, offsets, alone, output, Space(found))
@@ -118,18 +120,35 @@ def _run(
     watchers: list[Watcher] = [*options.watchers]
     if options.checks.assigned:
         watchers.append(Assigned())
+        if unassigned.is_marked(space):
+            watchers.append(unassigned.Marked())
     if options.checks.races:
         watchers.append(Races())
     order = None if options.seed is None else np.random.default_rng(options.seed)
     shared, bytes_of_block, granule = _shared(kernel)
-    machine = Statements(space, Watching(watchers, options.checks.divisions), output, shared, order)
-    with np.errstate(all="ignore"):
+    watching = Watching(watchers, options.checks.divisions)
+    machine = Statements(space, watching, output, shared, order)
+    watching.starts(kernel, launch)
+    with np.errstate(all="ignore"), _told(watching):
         for lanes in chunks(launch, in_whole_blocks(kernel), options.chunk):
             block_memory = None
             if shared:
                 block_memory = memory.shared(bytes_of_block, lanes.count // math.prod(launch.block), granule)
                 space.put_shared(block_memory)
             machine.run(function, arguments, lanes, block_memory)
+
+
+@contextmanager
+def _told(watching: Watching) -> Iterator[None]:
+    """Tells how a launch has ended."""
+    found: Fault | None = None
+    try:
+        yield
+    except Fault as fault:
+        found = fault
+        raise
+    finally:
+        watching.ends(found)
 
 
 def _shared(kernel: Kernel) -> tuple[dict[Symbol, int], int, int]:

@@ -6,6 +6,7 @@ follows; the others go on in a frame of their own.
 
 from __future__ import annotations
 
+import linecache
 from collections.abc import Callable
 from typing import Any
 
@@ -21,7 +22,8 @@ from kbuild.sim.lockstep.expressions import Expressions
 from kbuild.sim.lockstep.frame import Frame, join
 from kbuild.sim.lockstep.lanes import Lanes
 from kbuild.sim.lockstep.output import Output
-from kbuild.sim.lockstep.places import Location, at_lane
+from kbuild.sim.lockstep.places import Location, OfPart, at_lane
+from kbuild.sim.lockstep.tracked import Tracked
 from kbuild.sim.lockstep.tree import Descriptor, Value
 from kbuild.sim.lockstep.watching import Watching
 from kbuild.sim.threads import AssertFailed
@@ -54,6 +56,7 @@ class Statements:
         self.block_memory: memory.Allocation | None = None
         self.ended: Any = None  # of the threads at hand
         self.changes = 0  # stores, and atomics that have changed something
+        self._frame = Tracked if watching.calls else Frame
         self._running: list[Function] = []
         self._results: dict[Function, Symbol] = {}
         self._counters: dict[int, tuple[Stmt, Symbol, Symbol, Symbol]] = {}
@@ -65,16 +68,20 @@ class Statements:
         self.block_memory, self._running = block_memory, []
         self.ended = np.zeros(lanes.count, bool)
         self.watching.begins(lanes, block_memory)
-        self.call(function, arguments, Frame(lanes, function.wraps, {}))
+        self.call(function, arguments, self._frame(lanes, function.wraps, {}))
 
     def call(self, function: Function, arguments: list[Value], caller: Frame) -> Value:
         """A function's result."""
         values = dict(zip(function.parameters, arguments, strict=True))
         for symbol in function.shared:
             values[symbol] = self._shared_array(symbol, caller.lanes)
-        frame = Frame(caller.lanes, function.wraps, values)
+        frame = self._frame(caller.lanes, function.wraps, values)
         self._running.append(function)
+        if self.watching.calls:
+            self.watching.enters(function, frame, caller)
         self.block(function.body, frame)
+        if self.watching.calls:
+            self.watching.leaves(function)
         self._running.pop()
         return frame.get(self._result(function))
 
@@ -124,10 +131,7 @@ class Statements:
                 self.watching.executes(stmt, frame)
             return _MEANING[type(stmt)](self, stmt, frame)
         except Fault as fault:
-            if fault.span is None:
-                position = fault.position or 0
-                fault.span, fault.thread = stmt.span, frame.lanes.coordinates(position)
-                fault.variables = variables(frame, position)
+            _put(fault, stmt, frame)
             raise
 
     def _value(self, expr: Expr, frame: Frame) -> Value:
@@ -145,6 +149,8 @@ class Statements:
     def assign(self, target: Expr, value: Value, frame: Frame) -> None:
         """Puts a value into a place."""
         if isinstance(target, nodes.Read):
+            if self.watching.variables:
+                self.watching.assigns(target.symbol, value, frame, target.span)
             frame.set(target.symbol, value)
         elif isinstance(root_of(target), nodes.Index):
             self.store(self.expressions.locate(target, frame), value, frame, target)
@@ -175,12 +181,14 @@ class Statements:
         """Puts a value into memory."""
         self.changes += 1
         for found, positions, offset in location.parts(self.space, frame.lanes.count):
+            _require_writable(found, positions)
             lanes, part = frame.lanes, value
             if positions is not None:
                 lanes, part = lanes.take(positions), tree.take(value, positions)
             at = Location(found, offset, location.type, location.delta)
             if self.watching.accesses:
-                self.watching.accessed("write", at, lanes, expr, part)
+                with OfPart(positions):
+                    self.watching.accessed("write", at, lanes, expr, part)
             memory.store(found, offset, location.type, part, location.delta)
 
     def _evaluate(self, stmt: nodes.Evaluate, frame: Frame) -> Left:
@@ -198,12 +206,14 @@ class Statements:
         values = [self.expressions.dense(one, frame) for one in expr.arguments[1:]]
         before = None
         for found, positions, offset in location.parts(self.space, frame.lanes.count):
+            _require_writable(found, positions)
             lanes, given = frame.lanes, values
             if positions is not None:
                 lanes, given = lanes.take(positions), [tree.take(one, positions) for one in values]
             at = Location(found, offset, location.type, location.delta)
             if self.watching.accesses:
-                self.watching.accessed("atomic", at, lanes, expr)
+                with OfPart(positions):
+                    self.watching.accessed("atomic", at, lanes, expr, given)
             order = None if self.order is None else self.order.permutation(lanes.count)
             seen, has_changed = atomics.apply(expr.name, at, given, lanes.count, is_used, order)
             self.changes += has_changed
@@ -254,6 +264,8 @@ class Statements:
             def next_uniform(current: Frame, trip: int) -> Any:
                 if trip >= len(counters):
                     return np.False_
+                if self.watching.variables:
+                    self.watching.assigns(stmt.symbol, make(counters[trip]), current, stmt.span)
                 current.set(stmt.symbol, make(counters[trip]))
                 return np.True_
 
@@ -268,8 +280,12 @@ class Statements:
 
         def next_one(current: Frame, trip: int) -> Any:
             goes_on = current.get(trips) > trip
-            counter = current.get(first) + np.int64(trip) * current.get(by)
-            current.set(stmt.symbol, counter.astype(tree.zero(kind).dtype))
+            counter = (current.get(first) + np.int64(trip) * current.get(by)).astype(tree.zero(kind).dtype)
+            if self.watching.variables:
+                self.watching.assigns(stmt.symbol, counter, current, stmt.span, np.flatnonzero(goes_on))
+            if not goes_on.all():  # who leaves keeps what its last trip had
+                counter = np.where(goes_on, counter, tree.dense(current.get(stmt.symbol)))
+            current.set(stmt.symbol, counter)
             return goes_on
 
         return self._loop(stmt, frame, next_one)
@@ -280,7 +296,13 @@ class Statements:
         trip = 0
         snapshot: Any = None
         while True:
-            goes_on = test(current, trip)
+            try:
+                if self.watching.statements:
+                    self.watching.tests(stmt, current)
+                goes_on = test(current, trip)
+            except Fault as fault:
+                _put(fault, stmt, current)
+                raise
             if isinstance(goes_on, np.generic):
                 if not goes_on:
                     break
@@ -320,7 +342,7 @@ class Statements:
             changes, lanes, values = snapshot
             if changes == self.changes and lanes is current.lanes and _are_same(values, current):
                 reason = f"no thread can leave this loop any more: nothing changes from trip to trip ({trip} were made)"
-                raise at_lane(Deadlock(reason), 0)
+                raise _put(Deadlock(reason), stmt, current)
             return None
         if trip & (trip - 1) == 0:
             return self.changes, current.lanes, dict(current.values)
@@ -341,6 +363,7 @@ class Statements:
 
     def _print(self, stmt: nodes.Print, frame: Frame) -> Left:
         values = [(tree.spread(self._value(one, frame), frame.lanes.count), one.type) for one in stmt.arguments]
+        self.watching.prints(stmt, values, frame.lanes)
         self.output.write(stmt.pieces, values, frame.lanes)
         return None
 
@@ -358,6 +381,21 @@ class Statements:
         return None
 
 
+def _require_writable(found: memory.Allocation, positions: Any) -> None:
+    if found.is_read_only:
+        fault = Fault(f"{found.name} lies in memory that may only be read")
+        raise at_lane(fault, 0 if positions is None else int(positions[0]))
+
+
+def _put(fault: Fault, stmt: Stmt, frame: Frame) -> Fault:
+    """The fault with its place, its thread and what that thread's variables hold, unless it has them."""
+    if fault.span is None:
+        position = fault.position or 0
+        fault.span, fault.thread = stmt.span, frame.lanes.coordinates(position)
+        fault.variables = variables(frame, position)
+    return fault
+
+
 def variables(frame: Frame, position: int) -> dict[str, Any]:
     """What a lane's variables hold, by name; of two of one name that which is assigned last."""
     found: dict[str, Any] = {}
@@ -370,8 +408,17 @@ def variables(frame: Frame, position: int) -> dict[str, Any]:
         at = at.parent
     for one, where in reversed(chain):
         for symbol, value in one.values.items():
-            found[symbol.name] = tree.lane_of(value, where)
+            if _is_written(symbol):
+                found[symbol.name] = tree.lane_of(value, where)
     return found
+
+
+def _is_written(symbol: Symbol) -> bool:
+    """Whether the kernel has a variable of this name, not the compiler alone: those have no place, or another's."""
+    span = symbol.span
+    if span is None or not (symbol.name[0] == "t" and symbol.name[1:].isdigit()):
+        return span is not None
+    return linecache.getline(span.path, span.line)[span.column - 1 :].startswith(symbol.name)
 
 
 def _those(current: Frame, keep: Any, whole: Frame) -> Frame:
