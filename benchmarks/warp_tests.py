@@ -5,8 +5,8 @@ repository, and Warp itself is not imported. `kbuild.warp` stands for `warp`, an
 that is listed in support/warp_mount.py. Each file runs in a process of its own, with a limit for each test.
 
 A test counts by its id, since files sweep over all scalar types. Apart from the count are those that Warp skips on a
-machine without a GPU, those that record a tape (gradients), and those that warp_apart.toml sets apart, each with a
-reason: what a program cannot rely on.
+machine without a GPU, those that record a tape (gradients), those that warp_apart.toml sets apart, each with a reason:
+what a program cannot rely on; and `more`, which ask that Warp refuses something that kbuild takes on purpose.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -45,7 +46,7 @@ _GRADIENTS = "test_composite_component_adjoint test_grad test_grad_customs test_
 FILES, OF_GRADIENTS = _FILES.split(), _GRADIENTS.split()
 APART = BENCHMARKS / "warp_apart.toml"
 CHILD = BENCHMARKS / "support" / "warp_child.py"
-STATUSES = ("passed", "failed", "tape", "apart", "skipped")
+STATUSES = ("passed", "failed", "tape", "apart", "more", "skipped")
 
 
 def main() -> None:
@@ -54,7 +55,6 @@ def main() -> None:
     parser.add_argument("files", nargs="*", default=FILES, help="default: those of the language")
     parser.add_argument("--gradients", action="store_true", help="the files about gradients too")
     parser.add_argument("--cache", type=Path, default=Path(tempfile.gettempdir()) / "kbuild-warp-tests")
-    parser.add_argument("--provider", default="kbuild.jit:simulate", help="what runs kernels on `sim`")
     parser.add_argument("--only", default="", help="ids that contain this")
     parser.add_argument("--seconds", type=float, default=60.0, help="for one test")
     parser.add_argument("--minutes", type=float, default=30.0, help="for one file")
@@ -119,7 +119,7 @@ def run(folder: Path, file: str, arguments: argparse.Namespace) -> list[dict[str
 
 def start(folder: Path, file: str, results: Path, printed: Path, arguments: argparse.Namespace) -> str:
     """Runs what is left of a file; how it ended where it did not end well."""
-    command = [sys.executable, str(CHILD), str(folder), file, str(results), "--provider", arguments.provider]
+    command = [sys.executable, str(CHILD), str(folder), file, str(results)]
     command += ["--seconds", str(arguments.seconds), "--only", arguments.only]
     command += ["--trace"] if arguments.trace else []
     environment = {
@@ -145,9 +145,9 @@ def classified(row: dict[str, Any], file: str) -> dict[str, Any]:
         made["forward"] = {"way back": "passed"}.get(row["status"], row["status"])
         made["status"] = "tape"
     elif row["status"] == "failed":
-        reason = next((one["reason"] for one in apart() if fnmatchcase(name, one["id"])), None)
-        if reason is not None:
-            made.update(status="apart", why=reason)
+        found = next((one for one in apart() if fnmatchcase(name, one["id"])), None)
+        if found is not None:
+            made.update(status=found["counts"], why=found["reason"])
     return made
 
 
@@ -156,7 +156,8 @@ def apart() -> list[dict[str, str]]:
     if not _apart:
         document = tomllib.loads(APART.read_text(encoding="utf-8"))
         for reason, rows in document.items():
-            _apart.extend({"id": id, "reason": reason} for id in rows["ids"])
+            counts = rows.get("counts", "apart")
+            _apart.extend({"id": id, "reason": reason, "counts": counts} for id in rows["ids"])
     return _apart
 
 
@@ -176,7 +177,7 @@ def summary(found: dict[str, list[dict[str, Any]]]) -> dict[str, Any]:
     for rows in found.values():
         for row in rows:
             if row["status"] == "failed":
-                grouped[row.get("reason", "")].append(row["id"])
+                grouped[recorded(row)].append(row["id"])
     return {
         "version": VERSION,
         "goal": GOAL,
@@ -194,11 +195,32 @@ def summary(found: dict[str, list[dict[str, Any]]]) -> dict[str, Any]:
             for row in rows
             if row["status"] == "apart"
         ],
+        "more": [
+            {"id": row["id"], "reason": row["why"]}
+            for rows in found.values()
+            for row in rows
+            if row["status"] == "more"
+        ],
         "other_words": [
-            {"id": row["id"], **pair} for rows in found.values() for row in rows for pair in row.get("other_words", [])
+            {"id": row["id"], "got": _without_paths(pair["got"])}
+            for rows in found.values()
+            for row in rows
+            for pair in row.get("other_words", [])
         ],
         "tape": sorted(row["id"] for rows in found.values() for row in rows if row["status"] == "tape"),
     }
+
+
+def recorded(row: dict[str, Any]) -> str:
+    """Why an id fails, in kbuild's words: what a test of Warp's says stays with Warp, and where things lie here."""
+    reason = row.get("reason", "")
+    if reason.startswith(("AssertionError", "KeyError", "ModuleNotFoundError")):
+        return f"{reason.partition(':')[0]} at {row.get('place', '')}"
+    return _without_paths(reason)
+
+
+def _without_paths(text: str) -> str:
+    return re.sub(r"(/[\w.-]+)+/", "", text)
 
 
 def show(values: dict[str, Any], count: int) -> None:

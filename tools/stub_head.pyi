@@ -527,7 +527,7 @@ def copy(
 def to_host(data: Any) -> Any:
     """Nested lists of an array of this or another library."""
 
-# Vectors and matrices. They are immutable on the host; kernels assign to their elements.
+# Vectors and matrices. Their elements can be assigned to, on the host too.
 
 class _Vec(Generic[_N]):
     def __len__(self) -> int: ...

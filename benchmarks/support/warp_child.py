@@ -1,6 +1,6 @@
 """Runs one file of Warp's tests, and writes a line of JSON for each test as it ends.
 
-    python warp_child.py FOLDER FILE RESULTS --provider module:function --seconds 60
+    python warp_child.py FOLDER FILE RESULTS --seconds 60
 
 Ids that RESULTS has already are passed over: who started this process starts it again after a test that ended it.
 The first line lists all ids of the file.
@@ -38,12 +38,11 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("file")
     parser.add_argument("results", type=Path)
-    parser.add_argument("--provider", required=True)
     parser.add_argument("--seconds", type=float, required=True)
     parser.add_argument("--only", default="", help="ids that contain this")
     parser.add_argument("--trace", action="store_true", help="print the tracebacks")
     arguments = parser.parse_args()
-    mount(arguments.folder, arguments.provider)
+    mount(arguments.folder)
     warp_raises.patch()
     known = written(arguments.results)
     with arguments.results.open("a", encoding="utf-8", buffering=1) as out:

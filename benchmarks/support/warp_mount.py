@@ -4,7 +4,8 @@ What is changed for the tests is changed here, in the process that runs them, an
 
 - the host as Warp's tests know it (`cpu`, on which kernels run) is the simulator's device;
 - arrays may ask for gradients, which they do not get: a test says by `Tape` that it wants them;
-- `Tape` notes that it was asked for, runs what is forward, and refuses the way back.
+- `Tape` notes that it was asked for, runs what is forward, and refuses the way back;
+- the table of modules that Warp's loader keeps, from which tests take their own when they are done, is there.
 """
 
 from __future__ import annotations
@@ -43,15 +44,14 @@ class Tape:
         raise WayBack(f"Tape.{name}")
 
 
-def mount(folder: Path, provider: str) -> None:
-    """Makes `warp` and `warp.tests` importable. `provider` (`module:function`) runs the kernels."""
+def mount(folder: Path) -> None:
+    """Makes `warp` and `warp.tests` importable."""
     os.environ["KBUILD_DEVICE"] = DEVICE
     import kbuild.warp as wp
     from kbuild.loader import context, providers
     from kbuild.warp import arrays, devices, launching
 
-    providers.register(DEVICE, provider)
-    providers.register("cpu", provider)  # launches that name the device by its name
+    providers.register("cpu", providers.registry[DEVICE])  # launches that name the device by its name
     host = context.HOSTS["cpu"] = context.HOSTS[DEVICE]
     devices.is_cpu_available = lambda: True
     devices.get_devices = lambda: [host]
@@ -59,11 +59,19 @@ def mount(folder: Path, provider: str) -> None:
     launching._without_adjoints = _without_adjoints
     vars(wp)["Tape"] = Tape
     wp.install()
+    vars(wp._src.context)["user_modules"] = _Modules()
     sys.meta_path.insert(0, _Finder(folder))
     package = ModuleType(TESTS)
     package.__path__ = [str(folder)]
     sys.modules[TESTS] = package
     vars(wp)["tests"] = package
+
+
+class _Modules(dict[str, Any]):
+    """What is taken from it was there."""
+
+    def __delitem__(self, name: str) -> None:
+        self.pop(name, None)
 
 
 class _Finder(MetaPathFinder):

@@ -1,12 +1,16 @@
 """Where a test of Warp's wants an error, one that kbuild raises on purpose will do.
 
-Whether something is refused is what a program relies on; the class and the words are each one's own. What is accepted
-so is written down with the words that were wanted, so that anybody can see whether the two say the same.
+Whether something is refused is what a program relies on; the class and the words are each one's own. An error is on
+purpose where it is of kbuild's own class, or comes from a `raise` in kbuild. What is accepted so is written down with
+the words that were wanted, so that anybody can see whether the two say the same.
 """
 
 from __future__ import annotations
 
+import linecache
+import os
 import unittest.case
+from types import TracebackType
 from typing import Any
 
 # A feature that is missing, or a fault of kbuild's, is no answer to what a test asks.
@@ -34,7 +38,8 @@ class _Raises(unittest.case._AssertRaisesContext):  # type: ignore[name-defined,
 
     def __exit__(self, kind: Any, error: Any, trace: Any) -> bool:
         wanted = self.expected if isinstance(self.expected, tuple) else (self.expected,)
-        if kind is None or not issubclass(kind, (*self.own, *wanted)) or issubclass(kind, AssertionError):
+        known = kind is not None and (issubclass(kind, (*self.own, *wanted)) or _is_raised_by_kbuild(trace))
+        if not known or issubclass(kind, AssertionError):
             return bool(super().__exit__(kind, error, trace))
         text = str(error)
         if any(mark in text for mark in NOT_HERE):
@@ -44,6 +49,15 @@ class _Raises(unittest.case._AssertRaisesContext):  # type: ignore[name-defined,
             accepted.append({"wanted": _words(self.expected, regex), "got": f"{kind.__name__}: {text[:300]}"})
         self.exception = error.with_traceback(None)
         return True
+
+
+def _is_raised_by_kbuild(trace: TracebackType) -> bool:
+    """The error was raised by a statement of kbuild's, not found by Python."""
+    while trace.tb_next is not None:
+        trace = trace.tb_next
+    path = trace.tb_frame.f_code.co_filename
+    line = linecache.getline(path, trace.tb_lineno).strip()
+    return f"{os.sep}kbuild{os.sep}" in path and line.startswith("raise ")
 
 
 def _words(expected: Any, regex: Any) -> str:

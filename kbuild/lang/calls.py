@@ -33,13 +33,25 @@ from kbuild.ir.types import (
     is_composite,
     is_number,
 )
-from kbuild.lang import atomics, blocks, constructors, debugging, forms, inout, operators, overloads, static
+from kbuild.lang import (
+    atomics,
+    blocks,
+    constructors,
+    debugging,
+    forms,
+    inout,
+    operators,
+    overloads,
+    references,
+    static,
+)
 from kbuild.lang.context import Context
 from kbuild.lang.effects import changes_memory
 from kbuild.lang.expressions import captured_operand, outer
 from kbuild.lang.operands import (
     Operand,
     Pack,
+    Place,
     Silenced,
     Static,
     Untyped,
@@ -49,10 +61,12 @@ from kbuild.lang.operands import (
     integer_range,
     structured,
 )
+from kbuild.loader import generic
 from kbuild.loader.builtins import TABLE, Builtin
 from kbuild.loader.identity import default_of
 from kbuild.loader.layout import AbsentType
 from kbuild.loader.types import Function, Kernel, abi_type
+from kbuild.loader.values import class_of
 
 # Python's own functions that mean the same in a kernel.
 _PYTHON_NAMES = {abs: "abs", min: "min", max: "max", pow: "pow", print: "print"}
@@ -72,6 +86,8 @@ def call(ctx: Context, node: ast.expr) -> Operand:
         return _stateful(ctx, callee.name, node)
     if any(k.arg is None for k in node.keywords):
         ctx.refuse("KB111", "kernels have no arguments with two stars", node, "write the arguments out")
+    if isinstance(callee, Function) and not isinstance(callee, Kernel) and references.wanted(callee):
+        return _call_with_places(ctx, callee, node)
     plain = [a.value if isinstance(a, ast.Starred) else a for a in node.args]
     types = {k.arg: _wanted_type(ctx, k.value) for k in node.keywords if k.arg == "dtype"}
     given = ctx.operands([*plain, *(k.value for k in node.keywords if k.arg not in types)])
@@ -212,17 +228,44 @@ def _call_function(
     function = overloads.choose(ctx, function, given, named, node)
     names = _parameter_names(function)
     ordered = _arranged(ctx, function, names, given, named, node)
+    places = generic.references(function.function)
+    ordered = [_as_wanted(one, name in places) for one, name in zip(ordered, names, strict=True)]
+    references.refuse_overlaps(ctx, ordered, node, function.name)
     callee = ctx.program.instance(function, ordered, ctx.span(node))
     values = [one for operand in ordered for one in _values_of(operand)]
     arguments = tuple(
         ctx.coerce(operand, symbol.type, node, f"argument {symbol.name!r} of {function.name}")
         for operand, symbol in zip(values, callee.parameters, strict=True)
     )
-    return results_of(ctx, nodes.Call(callee, arguments, callee.result, ctx.span(node)))
+    call = nodes.Call(callee, arguments, callee.result, ctx.span(node))
+    if any(isinstance(one, Place) and not references.in_memory(one.place) for one in ordered):
+        return references.results(ctx, call, ordered, ctx.program.plain(callee), ctx.span(node))
+    return results_of(ctx, call)
+
+
+def _as_wanted(operand: Operand, as_place: bool) -> Operand:
+    """Of overloads that want a place or a value of one argument, the chosen one decides."""
+    return operand.place if isinstance(operand, Place) and not as_place else operand
+
+
+def _call_with_places(ctx: Context, function: Function, node: ast.Call) -> Operand:
+    """A call of a function with parameters that stand for places of the caller's."""
+    for one in node.args:
+        if isinstance(one, ast.Starred):
+            ctx.refuse("KB111", f"{function.name} changes arguments: they cannot be passed with a star", one)
+    wanted = references.wanted(function)
+    pairs = [(one, number in wanted) for number, one in enumerate(node.args)]
+    pairs += [(one.value, one.arg in wanted) for one in node.keywords]
+    given = references.arguments(ctx, pairs, function.name)
+    names = [one.arg or "" for one in node.keywords]
+    named = dict(zip(names, given[len(node.args) :], strict=True))
+    return _call_function(ctx, function, given[: len(node.args)], named, node)
 
 
 def _values_of(operand: Operand) -> list[Operand]:
-    """What an argument passes on: of a tuple each item, of a function nothing."""
+    """What an argument passes on: of a tuple each item, of a function nothing, of a place in memory what tells it."""
+    if isinstance(operand, Place):
+        return [*references.values(operand.place)] if references.in_memory(operand.place) else [operand.place]
     if isinstance(operand, Pack):
         return [one for item in operand.items for one in _values_of(item)]
     is_function = isinstance(operand, Static) and isinstance(operand.value, (Function, Builtin))
@@ -283,6 +326,9 @@ def results_of(ctx: Context, call: nodes.Call) -> Operand:
 def _construct(ctx: Context, type: Type, given: list[Operand], named: dict[str, Operand], node: ast.Call) -> Operand:
     if isinstance(type, Struct):
         return _struct(ctx, type, given, named, node)
+    if isinstance(type, (Vector, Matrix)) and not type.size and not given and not named:
+        host: Any = class_of(type)
+        return Static(host(), ctx.span(node))
     if isinstance(type, (Vector, Matrix)):
         return constructors.composite(ctx, type, given, named, node)
     if named:

@@ -22,6 +22,7 @@ from kbuild.lang.operands import (
     NOTHING,
     Operand,
     Pack,
+    Place,
     Refused,
     Silenced,
     Static,
@@ -49,6 +50,9 @@ class Program(Protocol):
     def instance(self, function: runtime.Function, arguments: Sequence[Operand], span: Span) -> Function:
         """The function lowered at these argument types. Raises Refused or Silenced."""
 
+    def plain(self, function: Function) -> Type:
+        """What a lowered function returns but for the variables that go back to the caller."""
+
     def structure(self, function: Function) -> Structure:
         """How tuples stand inside tuples in what a lowered function returns."""
 
@@ -75,6 +79,9 @@ class Context:
     known: dict[str, bool | int | float] = field(default_factory=dict)
     poisoned: set[str] = field(default_factory=set)
     parameters: set[Symbol] = field(default_factory=set)
+    references: dict[str, Expr] = field(default_factory=dict)  # parameters that stand for places in memory
+    copied: list[Symbol] = field(default_factory=list)  # parameters whose last values go back to the caller
+    counters: set[Symbol] = field(default_factory=set)  # variables of loops, which nothing may assign
     block: list[Stmt] = field(default_factory=list)
     result: Type | None = None
     structure: Structure = None
@@ -172,6 +179,8 @@ class Context:
                 )
             case Static():
                 self.refuse_static(operand, node)
+            case Place(place):
+                operand = place
         if operand.type.spelling == "void":
             self.refuse("KB131", "this function returns nothing, so it has no value", node)
         return operand
@@ -250,6 +259,7 @@ class Context:
 
     def saved(self, operand: Operand, changed: frozenset[Symbol] = frozenset()) -> Operand:
         """The operand, in a temporary of its own if it depends on memory or on one of the changed variables."""
+        assert not isinstance(operand, Place)  # `references` keeps it in its own way
         if isinstance(operand, Pack):
             return Pack(tuple(self.saved(item, changed) for item in operand.items), operand.span)
         if isinstance(operand, (Untyped, Static)) or not (depends_on_memory(operand) or _reads(operand, changed)):

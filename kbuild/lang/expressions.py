@@ -13,10 +13,10 @@ from kbuild.ir.nodes import Const, Expr, Read, Symbol
 from kbuild.ir.types import BOOL, Array, Matrix, Scalar, Struct, Vector
 from kbuild.lang import operators, places
 from kbuild.lang.context import Context, ExpressionHandler
-from kbuild.lang.operands import Operand, Pack, Silenced, Static, Untyped, fit
+from kbuild.lang.operands import Operand, Pack, Place, Silenced, Static, Untyped, fit
 from kbuild.lang.scope import UnresolvedName
 from kbuild.loader.layout import abi_type
-from kbuild.loader.values import class_of
+from kbuild.loader.values import Mat, Vec, class_of
 
 # Modules whose attributes are the names of the language.
 _LANGUAGE = frozenset({"kbuild", "kbuild.warp"})
@@ -85,6 +85,8 @@ def captured_operand(ctx: Context, value: Any, node: ast.expr) -> Operand:
         return _captured_struct(ctx, value, node)
     if not isinstance(value, type) and hasattr(type(value), "_kb_type_"):
         kind = type(value)._kb_type_
+        if isinstance(kind, (Vector, Matrix)) and not value:
+            return Static(value, span)
         if isinstance(kind, Scalar):
             return Const(float(value) if kind.kind == "float" else int(value), kind, span)
         is_truth = kind.element == BOOL
@@ -152,6 +154,10 @@ def compare(ctx: Context, node: ast.expr) -> Operand:
         if type(op) not in operators.COMPARE:
             ctx.refuse("KB111", "kernels have no `is` and no `in`", node, "compare with == or !=")
     left = ctx.expr(node.left)
+    if _is_empty(left) and len(node.ops) == 1 and isinstance(node.ops[0], (ast.Eq, ast.NotEq)):
+        right = ctx.expr(node.comparators[0])
+        if _is_empty(right):
+            return Const(isinstance(node.ops[0], ast.Eq), BOOL, ctx.span(node))
     return _links(ctx, left, list(node.ops), list(node.comparators), node)
 
 
@@ -174,6 +180,11 @@ def _compare_with_none(ctx: Context, node: ast.Compare) -> Operand:
     return nodes.Unary("not", present, BOOL, span) if is_none else present
 
 
+def _is_empty(operand: Operand) -> bool:
+    """A vector or matrix without elements, which is known while building."""
+    return isinstance(operand, Static) and isinstance(operand.value, (Vec, Mat)) and not operand.value
+
+
 def _links(ctx: Context, left: Operand, ops: list[ast.cmpop], rights: list[ast.expr], node: ast.Compare) -> Expr:
     mark = len(ctx.block)
     right = ctx.expr(rights[0])
@@ -193,6 +204,7 @@ def _once(ctx: Context, operand: Operand) -> Operand:
     """An operand that is used twice and must be evaluated once."""
     if isinstance(operand, (Untyped, Static, Pack, Const, Read)):
         return operand
+    assert not isinstance(operand, Place)
     return ctx.temporary(operand)
 
 

@@ -31,10 +31,12 @@ def for_(ctx: Context, node: ast.stmt) -> None:
     counter = Symbol(target.id, start.type, ctx.span(target))
     if target.id not in ctx.symbols and _is_private(node, ctx.definition):
         ctx.symbols[target.id] = counter
+        ctx.counters.add(counter)
         body = _loop_body(ctx, node.body)
         del ctx.symbols[target.id]
     elif _takes_over(ctx, node, target, counter):
         former, ctx.symbols[target.id] = ctx.symbols[target.id], counter
+        ctx.counters.add(counter)
         body = _loop_body(ctx, node.body)
         ctx.symbols[target.id] = former
     else:
@@ -85,6 +87,9 @@ def _loop_body(ctx: Context, statements: list[ast.stmt]) -> tuple[Stmt, ...]:
 def _assigned_from(ctx: Context, target: ast.Name, counter: Symbol) -> Stmt:
     """`i = counter` at the top of the body, for a loop variable that is an ordinary variable too."""
     symbol = ctx.symbols.get(target.id)
+    if target.id in ctx.references:
+        text = f"{target.id!r} stands for a place of the caller's, and cannot count trips"
+        ctx.refuse("KB124", text, target, "use another name")
     if symbol is None:
         symbol = ctx.symbols[target.id] = Symbol(target.id, counter.type, ctx.span(target))
     elif symbol.type != counter.type:
@@ -97,7 +102,8 @@ def _assigned_from(ctx: Context, target: ast.Name, counter: Symbol) -> Stmt:
 def _takes_over(ctx: Context, node: ast.For, target: ast.Name, counter: Symbol) -> bool:
     """The loop variable has the name of a variable of another type, which nobody reads from here on."""
     former = ctx.symbols.get(target.id)
-    if former is None or former.type == counter.type or former in ctx.parameters or _is_assigned(node.body, target.id):
+    is_kept = former in ctx.parameters or former in ctx.copied
+    if former is None or former.type == counter.type or is_kept or _is_assigned(node.body, target.id):
         return False
     return not _is_read_after(ctx.definition.body, target.id, node.end_lineno or node.lineno)
 

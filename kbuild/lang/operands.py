@@ -54,9 +54,21 @@ class Static:
     span: Span
 
 
+@dataclass(frozen=True, slots=True)
+class Place:
+    """An argument for a parameter that stands for a place of the caller's: see `references`."""
+
+    place: Expr
+
+    @property
+    def type(self) -> Type:
+        """Of what is there."""
+        return self.place.type
+
+
 NOTHING = object()  # what a call gives that has no value
 
-Operand: TypeAlias = Expr | Untyped | Pack | Static
+Operand: TypeAlias = Expr | Untyped | Pack | Static | Place
 
 
 Structure: TypeAlias = "tuple[Structure, ...] | None"

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from typing import Any
 
 from kbuild.ir import nodes
 from kbuild.ir.nodes import Const, Expr, Symbol
 from kbuild.ir.traverse import root_of
 from kbuild.ir.types import INT32, Matrix, Vector, is_integer, quaternion
 from kbuild.lang.context import Context, depends_on_memory
-from kbuild.lang.operands import Operand, Untyped
+from kbuild.lang.operands import Operand, Static, Untyped
+from kbuild.loader.values import class_of
 
 
 def is_sliced(node: ast.Subscript) -> bool:
@@ -22,7 +24,7 @@ def is_sliced(node: ast.Subscript) -> bool:
     return any(isinstance(axis, ast.Slice) for axis in axes)
 
 
-def sliced(ctx: Context, node: ast.Subscript) -> Expr:
+def sliced(ctx: Context, node: ast.Subscript) -> Operand:
     """`v[0:3]`, `m[0:2, 1]`, `m[1, :]`: bounds are constants, other indices may be anything."""
     axes = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
     base = ctx.typed(ctx.expr(node.value), node.value)
@@ -38,9 +40,12 @@ def sliced(ctx: Context, node: ast.Subscript) -> Expr:
     chosen = [_chosen(ctx, axis, extent, node) for axis, extent in zip(axes, extents, strict=True)]
     if len(ctx.block) > mark and isinstance(node.ctx, ast.Load):
         base = ctx.typed(ctx.saved_before(mark, [base])[0], node)  # an index may change what is sliced
+    kept = [len(c) for c, axis in zip(chosen, axes, strict=True) if isinstance(axis, ast.Slice)]
+    if 0 in kept:
+        empty: Any = class_of(Vector(0, type.element) if len(kept) == 1 else Matrix(0, 0, type.element))
+        return Static(empty(), ctx.span(node))
     cells = _cells(chosen)
     found = tuple(nodes.Component(base, cell, type.element, ctx.span(node)) for cell in cells)
-    kept = [len(c) for c, axis in zip(chosen, axes, strict=True) if isinstance(axis, ast.Slice)]
     made = Vector(kept[0], type.element) if len(kept) == 1 else Matrix(kept[0], kept[1], type.element)
     return nodes.Build(found, made, ctx.span(node))
 
@@ -65,7 +70,7 @@ def _chosen(ctx: Context, axis: ast.expr, extent: int, node: ast.Subscript) -> l
         if bounds[2] == 0:
             ctx.refuse("KB141", "a slice with a step of zero", node)
         indices = range(*slice(*bounds).indices(extent))
-        if not indices:
+        if not indices and ctx.owner.dialect != "warp":
             ctx.refuse("KB141", f"the slice is empty: positions are 0 … {extent - 1}", node)
         return [Const(i, INT32, span) for i in indices]
     operand = ctx.expr(axis)

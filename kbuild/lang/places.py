@@ -104,7 +104,14 @@ def _component(ctx: Context, base: Expr, indices: list[Operand], extents: list[i
     typed = tuple(_bounded(ctx, operand, extent, node) for operand, extent in pairs)
     type = component_type(base.type, len(indices))
     assert type is not None  # the caller knows that base is a vector or a matrix
+    if _is_of_places(base) and isinstance(base.type, Vector) and isinstance(typed[0], Const):
+        return base.parts[int(typed[0].value)]  # type: ignore[union-attr]
     return nodes.Component(base, typed, type, ctx.span(node))
+
+
+def _is_of_places(value: Operand) -> bool:
+    """A slice, or a part of a transform: a part of it is a place."""
+    return isinstance(value, nodes.Build) and all(isinstance(part, nodes.Component) for part in value.parts)
 
 
 def _bounded(ctx: Context, operand: Operand, extent: int, node: ast.AST) -> Expr:
@@ -140,6 +147,8 @@ def _attribute(ctx: Context, base: Operand, node: ast.Attribute) -> Operand:
         case Vector(kind="transform") if node.attr in ("p", "q"):
             return parts.of_transform(ctx, value, node)
         case Vector(kind="vec" | "quat") if node.attr in _SWIZZLE[: value.type.length]:
+            if _is_of_places(value):
+                return value.parts[_SWIZZLE.index(node.attr)]  # type: ignore[union-attr]
             axis = Const(_SWIZZLE.index(node.attr), INT32, ctx.span(node))
             return nodes.Component(value, (axis,), value.type.element, ctx.span(node))
         case Struct():

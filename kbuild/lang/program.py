@@ -11,17 +11,28 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, get_args, get_origin
 
 from kbuild.errors import CompileError, Diagnostic, Note, Report, Span
 from kbuild.ir import nodes
 from kbuild.ir.nodes import Function, Kernel, Stmt, Symbol
 from kbuild.ir.traverse import callees, walk
-from kbuild.ir.types import VOID, Type, structs_in
-from kbuild.lang import blocks, calls, expressions, statements
+from kbuild.ir.types import VOID, Tuple, Type, structs_in
+from kbuild.lang import blocks, calls, expressions, references, statements
 from kbuild.lang.annotations import Annotated, Callee, Open, Several, parameter_type, parameters_of
 from kbuild.lang.context import Context
-from kbuild.lang.operands import Operand, Pack, Refused, Silenced, Static, Structure, Untyped, default_type, describe
+from kbuild.lang.operands import (
+    Operand,
+    Pack,
+    Place,
+    Refused,
+    Silenced,
+    Static,
+    Structure,
+    Untyped,
+    default_type,
+    describe,
+)
 from kbuild.lang.scope import Scope
 from kbuild.lang.source import definition_of, head
 from kbuild.loader import generic
@@ -101,6 +112,10 @@ class _Program:
     active: list[tuple[runtime.Function, Span]] = field(default_factory=list)
     lowering: set[_Key] = field(default_factory=set)
     structures: dict[int, Structure] = field(default_factory=dict)
+    plains: dict[int, Type] = field(default_factory=dict)
+
+    def plain(self, function: Function) -> Type:
+        return self.plains[id(function)]
 
     def structure(self, function: Function) -> Structure:
         return self.structures[id(function)]
@@ -147,14 +162,46 @@ class _Program:
         module = owner.module
         span, shared = file.span(definition), tuple(ctx.shared)
         wraps = owner.dialect == "warp"
-        made = Function(definition.name, module, parameters, ctx.result or VOID, body, span, shared, wraps)
-        self.structures[id(made)] = ctx.structure
+        plain = ctx.result or VOID
+        self._check_result(ctx, plain)
+        result = plain
+        if ctx.copied:
+            own = () if plain == VOID else plain.items if isinstance(plain, Tuple) else (plain,)
+            all_of_it = (*own, *(one.type for one in ctx.copied))
+            result = all_of_it[0] if len(all_of_it) == 1 else Tuple(all_of_it)
+        made = Function(definition.name, module, parameters, result, body, span, shared, wraps)
+        self.structures[id(made)], self.plains[id(made)] = ctx.structure, plain
         return made
+
+    def _check_result(self, ctx: Context, found: Type) -> None:
+        """In Warp's dialect an annotation says what a function returns; one that cannot be read says nothing."""
+        if ctx.owner.dialect != "warp" or ctx.has_lost_return or ctx.definition.returns is None:
+            return
+        try:
+            annotation = generic.annotation_of(ctx.owner.function, "return")
+            items = get_args(annotation) if get_origin(annotation) is tuple else None
+            if annotation is generic.MISSING or is_open(annotation) or any(is_open(one) for one in items or ()):
+                return
+            if items is not None:
+                wanted: Type = Tuple(tuple(abi_type(one) for one in items))
+            else:
+                wanted = VOID if annotation in (None, type(None)) else abi_type(annotation)
+        except Exception:
+            return
+        if wanted != found:
+            is_kernel = isinstance(ctx.owner, runtime.Kernel)
+            text = f"{ctx.owner.name} returns {found}, and its annotation says {wanted}"
+            if is_kernel:
+                text = f"{ctx.owner.name} is a kernel, which returns nothing, and its annotation says {wanted}"
+            span = ctx.span(ctx.definition.returns)
+            code = "KB152" if is_kernel else "KB150"
+            self.report.add(Diagnostic(code, text, span, help="correct the annotation", notes=self.notes()))
 
     def _parameters(self, ctx: Context, arguments: Sequence[Operand]) -> tuple[Symbol, ...]:
         self._refuse_collecting(ctx)
         symbols: list[Symbol] = []
         binding: generic.Binding = {}
+        places = generic.references(ctx.owner.function)
         for position, argument in enumerate(parameters_of(ctx.definition)):
             given = arguments[position] if position < len(arguments) else None
             found = parameter_type(ctx.owner.function, argument, ctx.file)
@@ -162,16 +209,48 @@ class _Program:
                 ctx.aliases[argument.arg] = self._tuple(ctx, argument, argument.arg, found, given, symbols)
                 continue
             type = self._parameter_type(ctx, argument, found, given, binding)
-            if type is None:
+            if argument.arg in places and isinstance(type, Type):
+                self._reference(ctx, argument, type, given, symbols)
+            elif type is None:
                 ctx.poisoned.add(argument.arg)
                 ctx.has_lost_parameter = True
             elif isinstance(type, Static):
                 ctx.aliases[argument.arg] = type
             else:
                 symbols.append(Symbol(argument.arg, type, ctx.span(argument)))
-        ctx.symbols.update((s.name, s) for s in symbols)
-        ctx.parameters.update(symbols)
+        ctx.symbols.update((s.name, s) for s in symbols if s.name not in ctx.references)
+        ctx.parameters.update(one for one in symbols if one not in ctx.copied)
         return tuple(symbols)
+
+    def _reference(
+        self, ctx: Context, argument: ast.arg, type: Type, given: Operand | None, symbols: list[Symbol]
+    ) -> None:
+        """A parameter that stands for a place of the caller's."""
+        span, name = ctx.span(argument), argument.arg
+        if ctx.owner.dialect != "warp" or given is None:
+            text = f"{name!r} stands for a place of the caller's, and {ctx.owner.name} "
+            text += "is a kernel: it has no caller" if given is None else "is not declared with wp.func"
+            help = "take an array, or the value" if given is None else "return the new value, and assign it"
+            raise Refused(Diagnostic("KB102", text, span, help=help, notes=self.notes()))
+        assert isinstance(given, Place)  # `calls` has made one of every argument for a reference
+        if given.type != type:
+            text = f"argument {name!r} of {ctx.owner.name} must be a place of {type}, not of {given.type}"
+            raise Refused(Diagnostic("KB120", text, self._place(ctx, argument), notes=self.notes()))
+        if not references.in_memory(given.place):
+            symbol = Symbol(name, type, span)
+            symbols.append(symbol)
+            ctx.copied.append(symbol)
+            return
+
+        def fresh(value: nodes.Expr) -> nodes.Expr:
+            symbol = Symbol(f"{name}_{len(made)}" if made else name, value.type, span)
+            made.append(symbol)
+            return nodes.Read(symbol, symbol.type, span)
+
+        made: list[Symbol] = []
+        place = references.renamed(given.place, fresh)
+        symbols += made
+        ctx.aliases[name] = ctx.references[name] = place
 
     def _refuse_collecting(self, ctx: Context) -> None:
         """Reports `*args` and `**kwargs`; the body goes on without them."""
@@ -270,13 +349,17 @@ class _Program:
 
     def _with_last_return(self, ctx: Context, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
         """A function that may reach its end without a result gives zero there, and is told of."""
-        if ctx.result in (None, VOID) or ctx.has_lost_return or _always_leaves(body):
+        if ctx.has_lost_return or _always_leaves(body):
             return body
+        if ctx.result in (None, VOID):
+            span = ctx.span(ctx.definition)
+            return (*body, nodes.Return(references.result(ctx, None, span), span)) if ctx.copied else body
         text = f"{ctx.definition.name} returns {ctx.result} on some ways through, and zero where it reaches its end"
         span = head(ctx.file, ctx.definition)
         self.report.add(Diagnostic("KB151", text, span, "warning", help="add a `return` at its end"))
         assert ctx.result is not None
-        return (*body, nodes.Return(calls.zero(ctx, ctx.result, ctx.definition), span))
+        last = calls.zero(ctx, ctx.result, ctx.definition)
+        return (*body, nodes.Return(references.result(ctx, last, span), span))
 
 
 def _argument_type(operand: Operand) -> Type:
@@ -292,6 +375,9 @@ def _argument_key(operand: Operand) -> object:
         return ("function", id(operand.value))
     if isinstance(operand, Pack):
         return tuple(_argument_key(item) for item in operand.items)
+    if isinstance(operand, Place):
+        place = operand.place
+        return ("in memory", references.form(place)) if references.in_memory(place) else ("copied", place.type)
     return _argument_type(operand)
 
 

@@ -25,6 +25,7 @@ from kbuild.lang.annotations import Annotated, Callee, Open, Several, parameter_
 from kbuild.lang.scope import Captured, Scope, UnresolvedName, local_names
 from kbuild.lang.source import Definition, SourceFile, definition_of
 from kbuild.loader import identity
+from kbuild.loader.generic import references as generic_references
 from kbuild.loader.generic import spell
 from kbuild.loader.types import Function, Kernel, abi_type
 
@@ -157,6 +158,7 @@ def _note_structs(value: Any, found: Reach) -> None:
 
 
 def _parameter_parts(owner: Function, definition: Definition, file: SourceFile, found: Reach) -> Iterator[list[str]]:
+    references = generic_references(owner.function)
     for argument in parameters_of(definition):
         type = parameter_type(owner.function, argument, file)
         if isinstance(type, Open) and isinstance(owner, Kernel):
@@ -164,7 +166,8 @@ def _parameter_parts(owner: Function, definition: Definition, file: SourceFile, 
         if isinstance(type, Type):
             for struct in structs_in(type):
                 found.structs[struct.name] = struct
-        yield [argument.arg, _spelled(type)]
+        is_reference = argument.arg in references
+        yield [argument.arg, f"ref[{_spelled(type)}]" if is_reference else _spelled(type)]
 
 
 def _spelled(type: Annotated) -> str:

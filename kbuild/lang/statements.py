@@ -9,7 +9,7 @@ from kbuild.ir import nodes
 from kbuild.ir.nodes import Expr, Read, Symbol
 from kbuild.ir.traverse import root_of, walk
 from kbuild.ir.types import BOOL, INT32, VOID, Array, Tuple, Type, element_of, is_integer, is_number
-from kbuild.lang import asserts, atomics, blocks, loops, operators, places, static
+from kbuild.lang import asserts, atomics, blocks, loops, operators, places, references, static
 from kbuild.lang.constructors import components
 from kbuild.lang.context import Context, StatementHandler, assigned_symbols
 from kbuild.lang.expressions import outer
@@ -87,6 +87,10 @@ def _read_now(ctx: Context, item: Operand, node: ast.AST) -> Operand:
 def _assign_name(ctx: Context, target: ast.Name, value: Operand, node: ast.AST) -> None:
     if target.id == "_" and not _is_read(ctx, "_"):
         return  # what the value does is done, and nobody asks for it
+    if target.id in ctx.references:
+        place = ctx.references[target.id]
+        ctx.emit(nodes.Assign(place, ctx.coerce(value, place.type, node, f"{target.id!r}"), ctx.span(node)))
+        return
     symbol = ctx.symbols.get(target.id)
     if symbol is None and _is_known(ctx, target.id, value):
         ctx.known[target.id] = value.value  # type: ignore[union-attr]
@@ -202,6 +206,10 @@ def augmented(ctx: Context, node: ast.stmt) -> None:
             current = ctx.saved_before(mark, [current])[0]
         _assign_name(ctx, node.target, operators.binary(ctx, type(node.op), current, value, node), node)
         return
+    several = places.targets(ctx, node.target)
+    if several is not None:
+        _augmented_parts(ctx, several, node)
+        return
     load = ast.copy_location(_as_load(node.target), node.target)
     place = places.target(ctx, load)
     with ctx.nested() as later:
@@ -216,6 +224,17 @@ def augmented(ctx: Context, node: ast.stmt) -> None:
     current = ctx.saved_before(mark, [place])[0] if len(ctx.block) > mark else place
     result = operators.binary(ctx, type(node.op), current, value, node)
     ctx.emit(nodes.Assign(place, ctx.coerce(result, place.type, node, "the result"), ctx.span(node)))
+
+
+def _augmented_parts(ctx: Context, several: nodes.Build, node: ast.AugAssign) -> None:
+    """`v[0:3] += w`."""
+    if isinstance(root_of(several.parts[0]), nodes.Index) and type(node.op) in _ATOMIC:
+        whole = ctx.temporary(ctx.coerce(ctx.expr(node.value), several.type, node, "the value"))
+        for place, part in zip(several.parts, components(ctx, whole, node), strict=True):
+            _atomic(ctx, place, part, node)
+        return
+    current = ctx.temporary(several)
+    _assign_parts(ctx, several, operators.binary(ctx, type(node.op), current, ctx.expr(node.value), node), node)
 
 
 def _as_load(target: ast.expr) -> ast.expr:
@@ -278,7 +297,7 @@ def return_(ctx: Context, node: ast.stmt) -> None:
         ctx.refuse("KB150", f"returns {found} here and {ctx.result} before", node, "return one type everywhere")
     elif structure_of(operand) != ctx.structure:
         ctx.refuse("KB150", "returns tuples of another form here than before", node, "return one form everywhere")
-    ctx.emit(nodes.Return(value, span))
+    ctx.emit(nodes.Return(references.result(ctx, value, span), span))
 
 
 def _result(ctx: Context, operand: Operand, node: ast.Return) -> Expr:

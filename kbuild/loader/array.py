@@ -11,7 +11,7 @@ import operator
 import struct
 
 from . import abi, host, interface, kinds
-from .layout import ArrayAnnotation, abi_type
+from .layout import ArrayAnnotation, abi_type, field_class
 from .values import class_of, describe
 
 TYPE_CHECKING = False
@@ -340,7 +340,7 @@ class array(Shaped):
             return _to_struct(self.dtype, type, items)
         if isinstance(type, abi.Vector):
             kind: Any = class_of(type)
-            return tuple.__new__(kind, items)  # as they come from memory they are exact
+            return kind._exactly(items)  # as they come from memory they are
         return class_of(type)(*items)  # type: ignore[operator]
 
 
@@ -376,10 +376,15 @@ _FREED = "freed"
 
 
 def _to_struct(dtype: Any, type: abi.Struct, items: list[Any]) -> Any:
-    """A struct's instance; a plain tuple where the class is not at hand (a struct inside another)."""
+    """A struct's instance; a plain tuple where the class is not at hand, until the struct around it is made."""
     if abi_type(dtype) != type or isinstance(dtype, abi.Type):
         return tuple(items)
-    return dtype(**{field.name: item for field, item in zip(type.fields, items)})
+    found = {}
+    for field, item in zip(type.fields, items):
+        if isinstance(field.type, abi.Struct):
+            item = _to_struct(field_class(dtype, field.name), field.type, item)
+        found[field.name] = item
+    return dtype(**found)
 
 
 def _annotation(cls: Any, dtype: Any, ndim: int | None) -> ArrayAnnotation:

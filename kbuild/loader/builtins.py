@@ -176,6 +176,23 @@ def _printf(format: str, *values: Any) -> None:
     sys.stdout.write(plain % values)
 
 
+def _numbers(value: Any) -> list[Any]:
+    """Of a vector, a matrix or a number."""
+    return [x for one in value for x in _numbers(one)] if hasattr(value, "__iter__") else [value]
+
+
+def _expected(name: str, is_so: bool, *words: Any) -> None:
+    """Says on stdout what is not as it should be, as kernels do."""
+    if not is_so:
+        print("kb.%s failed: %s" % (name, " ".join(map(str, words))))
+
+
+def _expect_near(a: Any, b: Any, tolerance: float = 1e-6) -> None:
+    pairs = zip(_numbers(a), _numbers(b))
+    is_near = len(_numbers(a)) == len(_numbers(b)) and all(x == y or abs(x - y) <= tolerance for x, y in pairs)
+    _expected("expect_near", is_near, a, "is not near", b)
+
+
 HOST: dict[str, Callable[..., Any]] = {
     "add": operator.add,
     "bit_and": operator.and_,
@@ -183,6 +200,9 @@ HOST: dict[str, Callable[..., Any]] = {
     "bit_or": operator.or_,
     "bit_xor": operator.xor,
     "div": _divide,
+    "expect_eq": lambda a, b: _expected("expect_eq", a == b, a, "is not", b),
+    "expect_near": _expect_near,
+    "expect_neq": lambda a, b: _expected("expect_neq", a != b, "both are", a),
     "floordiv": _floor_divide,
     "invert": operator.invert,
     "lshift": operator.lshift,

@@ -159,20 +159,32 @@ def clone(src: Any, device: Any = None, memory: str | None = None, stream: Any =
 
 def fill(dest: array, value: Any) -> None:
     """Writes a value into every element. Raises TypeError, ValueError."""
-    element = dest._type.element
+    fill_bytes(dest, pattern_of(dest._type.element, value))
+
+
+def pattern_of(element: abi.Type, value: Any) -> bytes:
+    """The bytes of an element that is filled with a value. Raises TypeError, ValueError."""
     if getattr(value, "shape", ()) and hasattr(value, "tolist"):
         value = value.tolist()  # an ndarray
     kind: Any = class_of(element)
     try:
-        if getattr(element, "element", element) == abi.BOOL and isinstance(value, (int, float)):
-            value = bool(value)  # of a vector, every component
+        if getattr(element, "element", element) == abi.BOOL:
+            value = _truth(value)  # of a vector, every component
+        if isinstance(value, (list, tuple)) and isinstance(element, abi.Matrix) and isinstance(kind, type):
+            value = kind(*value)
         if isinstance(element, (abi.Vector, abi.Matrix)) and isinstance(kind, type) and not hasattr(value, "__len__"):
             is_quat = isinstance(element, abi.Vector) and element.kind == "quat"
             value = kind(*(value,) * 4) if is_quat else kind(value)
-        pattern = bytes(host.encode([value], element)[0])
+        return bytes(host.encode([value], element)[0])
     except (TypeError, ValueError) as error:
         raise TypeError("an array of %s cannot be filled with %s: %s" % (element, describe(value), error)) from None
-    fill_bytes(dest, pattern)
+
+
+def _truth(value: Any) -> Any:
+    """Numbers as truth values."""
+    if isinstance(value, (int, float)):
+        return bool(value)
+    return [_truth(one) for one in value] if isinstance(value, (list, tuple)) else value
 
 
 def fill_bytes(dest: array, pattern: bytes, stream: Any = None) -> None:

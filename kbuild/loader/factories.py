@@ -32,6 +32,8 @@ def matrix(shape: Any, dtype: object) -> Any:
     """The class of matrices of `shape` (rows, columns); Any as in `vector`. Raises TypeError."""
     if isinstance(shape, tuple) and (any(map(generic.is_any, shape)) or generic.is_open(dtype)):
         return generic.OpenType("mat", shape, dtype)
+    if shape in ((0, 0), [0, 0]):
+        return class_of(abi.Matrix(0, 0, _scalar(dtype)))  # an empty part of a matrix, on the host alone
     return class_of(matrix_type(shape, dtype))
 
 

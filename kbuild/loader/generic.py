@@ -11,6 +11,7 @@ import sys
 
 from . import abi
 from .layout import ArrayAnnotation, abi_type
+from .reference import Reference
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -100,7 +101,27 @@ def spell(annotation: object) -> str:
 
 
 def annotation_of(function: FunctionType, name: str) -> Any:
-    """The object that annotates a parameter, strings evaluated; MISSING without one. May raise anything."""
+    """The object that annotates a parameter, strings evaluated; of a reference what it stands for; MISSING without one.
+
+    May raise anything.
+    """
+    annotation = _annotation(function, name)
+    return annotation.dtype if isinstance(annotation, Reference) else annotation
+
+
+def references(function: FunctionType) -> frozenset[str]:
+    """The parameters that stand for places of the caller's."""
+    found = []
+    for name in parameter_names(function):
+        try:
+            if isinstance(_annotation(function, name), Reference):
+                found.append(name)
+        except Exception:  # an annotation that cannot be evaluated is told of where the function is lowered
+            continue
+    return frozenset(found)
+
+
+def _annotation(function: FunctionType, name: str) -> Any:
     annotation = function.__annotations__.get(name, MISSING)
     if isinstance(annotation, str):
         closure = {}

@@ -144,7 +144,7 @@ def _host_value(kind: str, element: abi.Scalar) -> Callable[[Any], Any]:
     made: Any = class_of(_type_of(kind, element))
     if kind.startswith("mat"):
         row = made._row_
-        return lambda found: tuple.__new__(made, [row._of(numbers) for numbers in found])
+        return lambda found: made._exactly([row._of(numbers) for numbers in found])
     return made._of  # type: ignore[no-any-return]
 
 

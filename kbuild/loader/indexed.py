@@ -83,6 +83,11 @@ class indexedarray(Shaped):
             return "<kb.indexedarray, freed>"
         return "<kb.indexedarray %s of shape %r on %s>" % (self._type.element, self.shape, self.device)
 
+    @property
+    def is_contiguous(self) -> bool:
+        """False: the elements lie where the index arrays say."""
+        return False
+
     def tolist(self) -> Any:
         """The elements as nested lists; vectors, matrices and structs as their host classes."""
         return host.decode(self.tobytes(), self.shape, self._type.element, self.data._make)
@@ -113,7 +118,9 @@ class indexedarray(Shaped):
 
     def fill_(self, value: Any) -> None:
         """Sets every element."""
-        self._scatter(bytes(host.encode([value], self.dtype)[0]) * self.size)
+        from . import copying
+
+        self._scatter(copying.pattern_of(self._type.element, value) * self.size)
 
     def zero_(self) -> None:
         """Sets every byte of the elements to zero."""
@@ -288,10 +295,10 @@ def _from_descriptor(type: abi.IndexedArray, descriptor: bytes, device: Any) -> 
 
 def _encoded(data: Any, dtype: Any) -> tuple[Any, tuple[int, ...], abi.Type]:
     """Bytes, shape and element type of an array or of host data."""
-    if isinstance(data, indexedarray):
+    if isinstance(data, (indexedarray, array)):
         return data.tobytes(), data.shape, data._type.element
     if hasattr(data, "__cuda_array_interface__"):
-        source = asarray(data) if isinstance(data, array) else asarray(data, dtype)
+        source = asarray(data, dtype)
         return source.tobytes(), source.shape, source._type.element
     encoded, shape, _ = host.encode(data, dtype)
     return encoded, shape, abi_type(dtype)

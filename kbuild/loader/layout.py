@@ -10,7 +10,7 @@ import sys
 
 from . import abi
 from .errors import did_you_mean
-from .values import Mat, Vec, class_of
+from .values import SEQUENCES, Mat, Vec, class_of, describe
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -159,6 +159,11 @@ def _field_type(cls: type, name: str, field: str) -> abi.Type:
         raise type(error)("field %r of struct %s: %s" % (field, name, error)) from None
 
 
+def field_class(cls: type, field: str) -> object:
+    """What annotates a field of a struct. Raises TypeError."""
+    return _evaluated(cls, field)
+
+
 def _evaluated(cls: type, field: str) -> object:
     """A field's annotation; a text stands for what it means in the globals of the class's module."""
     annotation = _annotations(cls)[field]
@@ -193,7 +198,34 @@ def _struct_setattr(self: object, name: str, value: object) -> None:
     fields = _annotations(type(self))
     if name not in fields:
         raise AttributeError("%s has no field %r%s" % (type(self).__qualname__, name, did_you_mean(name, fields)))
+    _check_field(type(self), name, value)
+    if value.__class__ in SEQUENCES and value.__class__ is not tuple and value.__class__ is not list:
+        value = +value  # type: ignore[operator]  # a copy: who changes the vector does not change the record
     object.__setattr__(self, name, value)
+
+
+def _check_field(cls: type, name: str, value: object) -> None:
+    """Raises TypeError for what can never be a field's value; everything else a launch looks at."""
+    known = cls.__dict__.get("_kb_composites_")
+    if known is None:
+        try:
+            fields: Any = abi_type(cls).fields  # type: ignore[attr-defined]
+        except TypeError:  # a type that is not here: launches say so
+            fields = ()
+        kinds = (abi.Array, abi.Vector, abi.Matrix)
+        known = {one.name: one.type for one in fields if isinstance(one.type, kinds)}
+        setattr(cls, "_kb_composites_", known)  # noqa: B010
+    wanted = known.get(name)
+    if wanted is None:
+        return
+    if isinstance(wanted, abi.Array):
+        own = getattr(value, "_type", None)
+        is_wrong = isinstance(value, (int, float, str, list, tuple)) or (isinstance(own, abi.Array) and own != wanted)
+    else:
+        is_wrong = isinstance(value, (int, float, str))
+    if is_wrong:
+        found = own if isinstance(wanted, abi.Array) and isinstance(own, abi.Array) else describe(value)
+        raise TypeError("%s.%s: wanted %s, got %s" % (cls.__qualname__, name, wanted, found))
 
 
 def _struct_repr(self: object) -> str:

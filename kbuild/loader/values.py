@@ -1,8 +1,9 @@
 """Numbers, vectors, quaternions and matrices on the host: `kb.float32(1.5)`, `kb.vec3(0.0, 1.0, 2.0)`, `kb.quat(…)`.
 
 A scalar type is a class that is called like a conversion and answers with a plain Python number, rounded or wrapped as
-a kernel would. Vectors and matrices are immutable tuples with arithmetic, rounded to their element type after every
-operation: what a kernel computes, and usable as captured constants. Their classes are made when first asked for
+a kernel would. Vectors and matrices are lists of fixed length with arithmetic, rounded to their element type after
+every operation: what a kernel computes, and usable as captured constants. They equal tuples of the same numbers, and
+are hashed like them: who changes one that is a key loses it. Their classes are made when first asked for
 (`vec3d` is read from its name), since a start that needs two of them should not pay for forty.
 """
 
@@ -220,8 +221,41 @@ class _OfClass:
         return self.answer(cls._kb_type_)
 
 
-class Vec(tuple):  # type: ignore[type-arg]
-    """Base of the vector classes: an immutable tuple of numbers with component-wise `+`, `-` and scaling."""
+class _Fixed(list):  # type: ignore[type-arg]
+    """Numbers, or rows of them, as many as the type says."""
+
+    __slots__ = ()
+    __lt__ = __le__ = __gt__ = __ge__ = None  # type: ignore[assignment]
+    append = extend = insert = pop = remove = clear = sort = reverse = __delitem__ = None  # type: ignore[assignment]
+
+    def __eq__(self, other: object) -> Any:
+        return list.__eq__(self, list(other) if isinstance(other, tuple) else other)
+
+    def __ne__(self, other: object) -> Any:
+        return list.__ne__(self, list(other) if isinstance(other, tuple) else other)
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        return hash(tuple(self))
+
+    @classmethod
+    def _exactly(cls, items: Any) -> Any:
+        """One of these items, which are what they must be."""
+        made = cls.__new__(cls)
+        list.__init__(made, items)
+        return made
+
+    def __iadd__(self, other: object) -> Any:  # type: ignore[misc]
+        return self + other  # type: ignore[operator]
+
+    def __imul__(self, other: object) -> Any:
+        return self * other  # type: ignore[operator]
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _again, (self._kb_type_.spelling, list(self))  # type: ignore[attr-defined]
+
+
+class Vec(_Fixed):
+    """Base of the vector classes: a list of numbers with component-wise `+`, `-` and scaling."""
 
     __slots__ = ()
     _kb_type_: abi.Vector
@@ -229,14 +263,17 @@ class Vec(tuple):  # type: ignore[type-arg]
     _shape_ = _OfClass(lambda type: (type.length,))
     _wp_scalar_type_ = _OfClass(lambda type: class_of(type.element))
 
-    def __new__(cls, *components: object) -> Vec:
-        length, element = cls._kb_type_.length, cls._kb_type_.element
-        components = cls._numbers(components) or (0,) * length
+    def __init__(self, *components: object) -> None:
+        length, element = self._kb_type_.length, self._kb_type_.element
+        components = self._numbers(components) or (0,) * length
         if len(components) != length:
-            raise TypeError("%s takes %s; got %d" % (cls.__name__, cls._wanted(), len(components)))
-        if element.kind == "float":
-            return tuple.__new__(cls, [round_float(element, float(c)) for c in components])  # type: ignore[arg-type]
-        return tuple.__new__(cls, [coerce(element, c) for c in components])
+            raise TypeError("%s takes %s; got %d" % (type(self).__name__, self._wanted(), len(components)))
+        if element.kind == "bool":
+            list.__init__(self, [c != 0 if isinstance(c, (int, float)) else coerce(element, c) for c in components])
+        elif element.kind == "float":
+            list.__init__(self, [round_float(element, float(c)) for c in components])  # type: ignore[arg-type]
+        else:
+            list.__init__(self, [coerce(element, c) for c in components])
 
     @classmethod
     def _numbers(cls, given: tuple[object, ...]) -> tuple[object, ...]:
@@ -260,13 +297,37 @@ class Vec(tuple):  # type: ignore[type-arg]
         parts = " parts of %s," % " and ".join(map(str, sizes)) if sizes else ""
         return "%d numbers,%s%s or none" % (type.length, parts, " one for all," if type.kind != "quat" else "")
 
-    def __reduce__(self) -> tuple[object, ...]:
-        return _again, (self._kb_type_.spelling, tuple(self))
-
     @classmethod
     def _of(cls, values: object) -> Vec:
         """A vector of results: rounded or wrapped."""
-        return tuple.__new__(cls, [convert(cls._kb_type_.element, v) for v in values])  # type: ignore[attr-defined]
+        element = cls._kb_type_.element
+        return cls._exactly([convert(element, v) for v in values])  # type: ignore[attr-defined, no-any-return]
+
+    def __getitem__(self, index: object) -> Any:
+        """A number; a slice as a vector."""
+        found = list.__getitem__(self, index)  # type: ignore[call-overload]
+        return _slice(self, found) if index.__class__ is slice else found
+
+    def __setitem__(self, index: object, value: object) -> None:
+        """A number, or numbers for a slice. Raises TypeError, ValueError, OverflowError, IndexError."""
+        if index.__class__ is not slice:
+            list.__setitem__(self, index, self._number(value))  # type: ignore[call-overload]
+            return
+        count = len(list.__getitem__(self, index))
+        given = [self._number(one) for one in value] if hasattr(value, "__iter__") else None
+        if given is None or len(given) != count:
+            raise ValueError("%d components of a %s are set, to %s" % (count, type(self).__name__, describe(value)))
+        list.__setitem__(self, index, given)
+
+    def _number(self, value: object) -> object:
+        element = self._kb_type_.element
+        if hasattr(value, "__iter__"):
+            raise TypeError("wanted %s, got %s" % (element, describe(value)))
+        found = coerce(element, value)
+        return round_float(element, found) if element.kind == "float" else found  # type: ignore[arg-type]
+
+    def __str__(self) -> str:
+        return "[%s]" % ", ".join(map(str, self))
 
     def __repr__(self) -> str:
         return "%s(%s)" % (type(self).__name__, ", ".join(map(repr, self)))
@@ -312,7 +373,8 @@ class Vec(tuple):  # type: ignore[type-arg]
         return self._of(-c for c in self)
 
     def __pos__(self) -> Vec:
-        return self
+        """A copy."""
+        return self._exactly(self)  # type: ignore[no-any-return]
 
 
 class Quat(Vec):
@@ -332,22 +394,34 @@ class Transform(Vec):
 
     __slots__ = ()
 
-    def __new__(cls, *components: object, **named: object) -> Vec:  # type: ignore[misc]
+    def __init__(self, *components: object, **named: object) -> None:
         if components and not named:
-            return super().__new__(cls, *components)
+            position = components[0]
+            if len(components) == 1 and hasattr(position, "__len__") and len(position) == 3:
+                components = position, (0.0, 0.0, 0.0, 1.0)
+            super().__init__(*components)
+            return
         if components or not set(named) <= {"p", "q"}:
-            raise TypeError("%s takes %s, or p= and q=" % (cls.__name__, cls._wanted()))
-        return super().__new__(cls, named.get("p", (0.0, 0.0, 0.0)), named.get("q", (0.0, 0.0, 0.0, 1.0)))
+            raise TypeError("%s takes %s, or p= and q=" % (type(self).__name__, self._wanted()))
+        super().__init__(named.get("p", (0.0, 0.0, 0.0)), named.get("q", (0.0, 0.0, 0.0, 1.0)))
 
     @property
     def p(self) -> Vec:
         """The position."""
-        return _vector(abi.Vector(3, self._kb_type_.element))(*self[:3])
+        return self[:3]  # type: ignore[no-any-return]
+
+    @p.setter
+    def p(self, value: object) -> None:
+        self[:3] = value
 
     @property
     def q(self) -> Vec:
         """The rotation."""
         return _vector(abi.quaternion(self._kb_type_.element))(*self[3:])
+
+    @q.setter
+    def q(self, value: object) -> None:
+        self[3:] = value
 
     def __mul__(self, other: object) -> Vec:
         if type(other) is not type(self):
@@ -388,8 +462,8 @@ def parts_of(type: abi.Vector) -> list[int]:
     return [3, 1] if type.kind == "quat" else [3, 4]
 
 
-class Mat(tuple):  # type: ignore[type-arg]
-    """Base of the matrix classes: an immutable tuple of row vectors; `m[i]`, `m[i, j]`, `+`, `-`, scaling, `@`."""
+class Mat(_Fixed):
+    """Base of the matrix classes: a list of row vectors; `m[i]` (a copy), `m[i, j]`, `+`, `-`, scaling, `@`."""
 
     __slots__ = ()
     _kb_type_: abi.Matrix
@@ -398,33 +472,57 @@ class Mat(tuple):  # type: ignore[type-arg]
     _shape_ = _OfClass(lambda type: (type.rows, type.columns))
     _wp_scalar_type_ = _OfClass(lambda type: class_of(type.element))
 
-    def __new__(cls, *values: object) -> Mat:
-        rows, columns = cls._kb_type_.rows, cls._kb_type_.columns
+    def __init__(self, *values: object) -> None:
+        rows, columns = self._kb_type_.rows, self._kb_type_.columns
         if len(values) == 1:
             only = values[0]
             values = tuple(only) if hasattr(only, "__iter__") else (only,) * (rows * columns)
         values = values or (0,) * (rows * columns)
-        if len(values) == rows * columns:
+        if len(values) == rows * columns and not hasattr(values[0] if values else values, "__iter__"):
             values = tuple(values[i * columns : (i + 1) * columns] for i in range(rows))
         if len(values) != rows:
             wanted = "%d numbers, %d rows, one number for all, or none" % (rows * columns, rows)
-            raise TypeError("%s takes %s; got %d values" % (cls.__name__, wanted, len(values)))
-        return tuple.__new__(cls, [cls._row_(row) for row in values])
+            raise TypeError("%s takes %s; got %d values" % (type(self).__name__, wanted, len(values)))
+        list.__init__(self, [self._row_(row) for row in values])
 
-    def __getitem__(self, index: object) -> object:  # type: ignore[override]
-        if isinstance(index, tuple):
-            row, column = index
-            return tuple.__getitem__(self, row)[column]
-        return tuple.__getitem__(self, index)  # type: ignore[call-overload]
+    def __getitem__(self, index: object) -> Any:
+        """A number, a row or part of one, a part of a column; what has two slices is a matrix."""
+        if index.__class__ is int:
+            return +list.__getitem__(self, index)
+        row, column = index if index.__class__ is tuple else (index, slice(None))
+        found = list.__getitem__(self, row)
+        if row.__class__ is not slice:
+            return found[column]
+        if column.__class__ is not slice:
+            return _slice(self._row_(), [one[column] for one in found])
+        rows = [one[column] for one in found]
+        width = len(range(*column.indices(self._kb_type_.columns)))
+        return _matrix(abi.Matrix(len(rows), width, self._kb_type_.element))(rows)
 
-    def __reduce__(self) -> tuple[object, ...]:
-        return _again, (self._kb_type_.spelling, tuple(self))
+    def __setitem__(self, index: object, value: object) -> None:
+        """The same, changed. Raises TypeError, ValueError, OverflowError, IndexError."""
+        row, column = index if index.__class__ is tuple else (index, slice(None))
+        found = list.__getitem__(self, row)
+        if row.__class__ is not slice:
+            found[column] = value
+            return
+        given = list(value) if hasattr(value, "__iter__") else []
+        if len(given) != len(found):
+            raise ValueError("%d rows of a %s are set, to %s" % (len(found), type(self).__name__, describe(value)))
+        made = [self._row_(one) for one in found]
+        for one, part in zip(made, given):
+            one[column] = part
+        for one, new in zip(found, made):
+            one[:] = new
+
+    def __str__(self) -> str:
+        return "[%s]" % ",\n ".join(map(str, self))
 
     def __repr__(self) -> str:
         return "%s(%s)" % (type(self).__name__, ", ".join(repr(tuple(row)) for row in self))
 
     def _of(self, rows: object) -> Mat:
-        return tuple.__new__(type(self), rows)  # type: ignore[arg-type]
+        return self._exactly(rows)  # type: ignore[no-any-return]
 
     def __add__(self, other: object) -> Mat:
         return self._of(map(operator.add, self, other)) if type(other) is type(self) else NotImplemented
@@ -436,7 +534,7 @@ class Mat(tuple):  # type: ignore[type-arg]
         return self._of(map(operator.neg, self))
 
     def __pos__(self) -> Mat:
-        return self
+        return self._of(map(operator.pos, self))
 
     def __mod__(self, other: object) -> Mat:
         """Remainders, element by element."""
@@ -482,6 +580,10 @@ def _quotients(vector: Vec, left: Any, right: Any) -> list[Any]:
     return host_operators.quotients(vector._kb_type_.element, left, right)
 
 
+def _slice(vector: Vec, numbers: list[Any]) -> Vec:
+    return _vector(abi.Vector(len(numbers), vector._kb_type_.element))._of(numbers)
+
+
 def _is_number(value: object) -> bool:
     return isinstance(value, (int, float)) or (hasattr(value, "__float__") and not hasattr(value, "__len__"))
 
@@ -509,13 +611,20 @@ def _vector(type_: abi.Vector) -> type[Vec]:
     if made is None:
         names = {"__slots__": (), "_kb_type_": type_, "__module__": __name__}
         for axis, name in list(enumerate("xyzw"))[: type_.length if type_.kind != "transform" else 0]:
-            names[name] = property(operator.itemgetter(axis))
+            names[name] = property(operator.itemgetter(axis), _setter(axis))
         base = {"vec": Vec, "quat": Quat, "transform": Transform}[type_.kind]
         head = "vec%d" % type_.length if base is Vec else type_.kind
         made = type(head + _suffix(type_.element), (base,), names)
         made = _classes.setdefault(type_.spelling, made)
         SEQUENCES.add(made)
     return made
+
+
+def _setter(axis: int) -> Any:
+    def set(self: Any, value: object) -> None:
+        self[axis] = value
+
+    return set
 
 
 def _matrix(type_: abi.Matrix) -> type[Mat]:
@@ -530,7 +639,7 @@ def _matrix(type_: abi.Matrix) -> type[Mat]:
     return made
 
 
-def _again(spelling: str, items: tuple[object, ...]) -> object:
+def _again(spelling: str, items: Any) -> object:
     """A pickled value."""
     return class_of(abi.parse(spelling, {}))(*items)  # type: ignore[operator]
 

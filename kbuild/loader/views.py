@@ -8,7 +8,7 @@ from . import abi
 from .array import array, wrap
 from .interface import View, contiguous_strides, count, inner_shape
 from .layout import abi_type
-from .values import describe
+from .values import Mat, Vec, describe
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def _is_many(value: Any, element: abi.Type) -> bool:
     """Whether a value is one for each place, rather than one for all of them."""
     from . import foreign
 
-    if isinstance(value, list) or foreign.is_array(value):
+    if (isinstance(value, list) and not isinstance(value, (Vec, Mat))) or foreign.is_array(value):
         return True
     try:
         shape = memoryview(value).shape

@@ -65,6 +65,7 @@ _LOADER = {
     "dtype_to_jax": "conversions",
     "dtype_to_torch": "conversions",
     "stream_from_torch": "conversions",
+    "ref": "reference",
     "stream_to_torch": "conversions",
 }
 _OTHER_NAMES = {  # Warp's name: (a module here or of the loader, its name there)

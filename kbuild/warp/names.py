@@ -30,7 +30,7 @@ _FAMILIES = {
         ScopedCudaProfiler TimingResult cuda_profiler_start cuda_profiler_stop timing_begin timing_end timing_print
     """,
     "logging": "Logger ScopedLogger get_logger set_logger",
-    "pointers": "address_of handle ref",
+    "pointers": "address_of handle",
     "small floating-point numbers": "bfloat16",
     "approximate division": "div_approx inverse_approx",
     "bit casts": "cast",

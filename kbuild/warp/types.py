@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kbuild.loader import abi, values
+from kbuild.loader import abi, reference, values
 from kbuild.loader.array import array as _array
 from kbuild.loader.factories import matrix, quaternion, transformation, vector
 from kbuild.loader.indexed import indexedarray as _indexedarray
@@ -173,7 +173,7 @@ def __getattr__(name: str) -> Any:
     from kbuild import warp
 
     if name == "Reference":
-        return absent("types.Reference", "pointers")
+        return reference.Reference
     if name in _LISTS:
         return _list_of(name)
     if name.startswith("_"):

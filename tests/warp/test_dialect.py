@@ -135,3 +135,99 @@ def test_recorded_launches_of_a_provider(monkeypatch: pytest.MonkeyPatch) -> Non
     assert launches.pop()[1:3] == (3, (a, 5.0))
     with pytest.raises(kb.LaunchError, match="has no parameter 'facto'"):
         wp.Launch(noted, "sim").set_param_by_name("facto", 1.0)
+
+
+PARTS = """
+import kbuild.warp as wp
+
+vec0 = wp.types.vector(0, float)
+mat00 = wp.types.matrix((0, 0), float)
+
+
+@wp.kernel
+def parts(out: wp.array(dtype=float), bodies: wp.array(dtype=wp.vec4)):
+    v = wp.vec4(1.0, 2.0, 3.0, 4.0)
+    m = wp.mat33(1.0)
+    if v[9:] == vec0() and m[3:] == mat00() and not (v[:0] != vec0()):
+        out[0] = 1.0
+    v[1:3] += wp.vec2(10.0, 20.0)
+    v[::-1] *= 2.0
+    bodies[0][2:] += wp.vec2(5.0, 6.0)
+    bodies[0][:2] -= v[1:3]
+    for k in range(wp.static(4)):
+        out[1 + k] = v[k]
+        out[5 + k] = bodies[0][k]
+"""
+
+
+def test_parts_of_vectors_are_changed(tmp_path: Path) -> None:
+    out, bodies = np.zeros(9, np.float32), np.zeros((1, 4), np.float32)
+    BothWays(tmp_path, PARTS)(1, out, bodies)
+    assert out.tolist() == [1, 2, 24, 46, 8, -24, -46, 5, 6]
+
+
+def test_a_part_without_elements_is_no_value(tmp_path: Path) -> None:
+    text = PARTS.replace("    m = wp.mat33(1.0)\n", "    m = wp.mat33(1.0)\n    e = v[9:]\n    out[0] = e[0]\n")
+    with pytest.raises(CompileError, match="is no value inside a kernel"):
+        kernels.lower_text(tmp_path, text, fmad=True)
+
+
+RETURNS = """
+import kbuild.warp as wp
+from typing import Any
+
+Alias = float
+
+
+@wp.func
+def f(x: int){}:
+    return {}
+
+
+@wp.kernel
+def k(a: wp.array(dtype=int)){}:
+    y = f(a[0])
+"""
+
+
+@pytest.mark.parametrize(
+    ("says", "value", "kernel", "message"),
+    [
+        (" -> wp.int16", "wp.int8(x)", "", r":f returns int8, and its annotation says int16 \[KB150\]"),
+        (" -> int", "(x, x)", "", "and its annotation says int32"),
+        (" -> tuple[int, int, int]", "(x, x)", "", "and its annotation says"),
+        (" -> None", "x", "", "and its annotation says void"),
+        ("", "x", " -> Alias", r":k is a kernel, which returns nothing, and its annotation says float32 \[KB152\]"),
+    ],
+)
+def test_annotations_of_results_are_true(tmp_path: Path, says: str, value: str, kernel: str, message: str) -> None:
+    with pytest.raises(CompileError, match=message):
+        kernels.lower_text(tmp_path, RETURNS.format(says, value, kernel), fmad=True)
+
+
+@pytest.mark.parametrize(
+    ("says", "value"),
+    [
+        (" -> int", "x + 1"),
+        (" -> tuple[int, Any]", "x, x"),
+        (" -> 'Unknown'", "x"),
+        (" -> 'tuple[int, int]'", "(x, x)"),
+    ],
+)
+def test_annotations_of_results_that_say_nothing_wrong(tmp_path: Path, says: str, value: str) -> None:
+    kernels.lower_text(tmp_path, RETURNS.format(says, value, " -> None"), fmad=True)
+
+
+def test_expectations_on_the_host(capsys: pytest.CaptureFixture[str]) -> None:
+    wp.expect_eq(wp.vec2(1.0, 2.0), wp.vec2(1.0, 2.0))
+    wp.expect_neq(1, 2)
+    wp.expect_near(wp.mat22(1.0), wp.mat22(1.0 + 1e-7))
+    assert capsys.readouterr().out == ""
+    wp.expect_eq(1, 2)
+    wp.expect_neq(1, 1)
+    wp.expect_near(1.0, 1.5, 0.25)
+    assert capsys.readouterr().out.splitlines() == [
+        "kb.expect_eq failed: 1 is not 2",
+        "kb.expect_neq failed: both are 1",
+        "kb.expect_near failed: 1.0 is not near 1.5",
+    ]

@@ -6,12 +6,15 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, lru_cache
 
 import numpy as np
 
+from kbuild.intrinsics.table import ALL_ROWS
+from kbuild.ir import nodes
 from kbuild.ir.blocks import in_whole_blocks, shared_arrays, shared_bytes
 from kbuild.ir.nodes import Kernel, Symbol
+from kbuild.ir.traverse import callees, walk
 from kbuild.ir.types import Array, IndexedArray, Struct, Type
 from kbuild.loader.abi import align_up
 from kbuild.sim.blocks import Launch
@@ -21,7 +24,7 @@ from kbuild.sim.lockstep.lanes import CHUNK, chunks
 from kbuild.sim.lockstep.memory import Allocation, Extent, Space
 from kbuild.sim.lockstep.output import Output
 from kbuild.sim.lockstep.races import Races
-from kbuild.sim.lockstep.statements import Statements
+from kbuild.sim.lockstep.statements import Deadlock, Statements
 from kbuild.sim.lockstep.stored import ANY, Origins, stored_parameters
 from kbuild.sim.lockstep.watching import Watcher, Watching
 from kbuild.sim.values import Fault
@@ -60,16 +63,65 @@ def run(
     The arrays' descriptors hold addresses in this process. Raises Fault, ValueError for a block in part.
     """
     _keep_room()
-    function = kernel.function
     whole_blocks = in_whole_blocks(kernel)
     if whole_blocks and launch.count % math.prod(launch.block):
         raise ValueError(f"{kernel.name} runs in whole blocks, and {launch} is none")
-    parameters = [(p.name, p.type, offsets[p.name]) for p in function.parameters]
-    found = extents(parameters, block, stored_parameters(function))
-    space = Space(replace(one, is_read_only=one.name in options.read_only) for one in found)
+    parameters = [(p.name, p.type, offsets[p.name]) for p in kernel.function.parameters]
+    found = extents(parameters, block, stored_parameters(kernel.function))
+    found = [replace(one, is_read_only=one.name in options.read_only) for one in found]
+    space, before, printed = Space(found), None, len(output.text)
+    if not whole_blocks and _may_wait(kernel):
+        before = [(one.data, one.data.copy()) for one in space.allocations if not one.is_read_only]
+    try:
+        _run(kernel, launch, block, offsets, options, output, space)
+    except Deadlock as deadlock:
+        if before is None:
+            raise
+        # Threads wait for one that does not go on while it waits for them to meet again: a lock. On a GPU it goes on.
+        for data, first in before:
+            data[:] = first
+        del output.text[printed:]
+        alone = replace(options, chunk=1, checks=replace(options.checks, races=False))
+        try:
+            _run(kernel, launch, block, offsets, alone, output, Space(found))
+        except Deadlock:
+            raise deadlock from None
+
+
+@lru_cache(maxsize=1024)
+def _may_wait(kernel: Kernel) -> bool:
+    """Some loop has an atomic in it: it may wait for another thread."""
+    functions = [kernel.function, *callees(kernel.function)]
+    atomic = {one for one in functions if any(map(_is_atomic, walk(one.body)))}
+    for one in functions:  # callees stand before those that call them
+        calls = (node.callee for node in walk(one.body) if isinstance(node, nodes.Call))
+        if any(callee in atomic for callee in calls):
+            atomic.add(one)
+    loops = (node for one in functions for node in walk(one.body) if isinstance(node, nodes.While))
+    return any(
+        _is_atomic(node) or (isinstance(node, nodes.Call) and node.callee in atomic)
+        for loop in loops
+        for node in walk(loop)
+    )
+
+
+def _is_atomic(node: nodes.Node) -> bool:
+    return isinstance(node, nodes.Intrinsic) and ALL_ROWS[node.name].is_atomic
+
+
+def _run(
+    kernel: Kernel,
+    launch: Launch,
+    block: bytes,
+    offsets: Mapping[str, int],
+    options: Options,
+    output: Output,
+    space: Space,
+) -> None:
+    function = kernel.function
     # The parameter block is read like memory that is no array's.
     given = Allocation(0, np.frombuffer(block.ljust(align_up(len(block), 8), b"\0"), np.uint8), 1, "arguments")
-    arguments = [memory.load(given, offset, type, space) for _, type, offset in parameters]
+    arguments = [memory.load(given, offsets[p.name], p.type, space) for p in function.parameters]
     watchers: list[Watcher] = [*options.watchers]
     if options.checks.assigned:
         watchers.append(Assigned())
@@ -83,7 +135,7 @@ def run(
     machine = Statements(space, watching, output, shared, order)
     watching.starts(kernel, launch)
     with np.errstate(all="ignore"), _told(watching):
-        for lanes in chunks(launch, whole_blocks, options.chunk):
+        for lanes in chunks(launch, in_whole_blocks(kernel), options.chunk):
             block_memory = None
             if shared:
                 block_memory = memory.shared(bytes_of_block, lanes.count // math.prod(launch.block), granule)

@@ -58,7 +58,7 @@ def parts(v: kb.vec4, m: mat23, n: int, t: kb.transform, out: kb.array(dtype=kb.
     out[0] = v[0:3]  # E: KB120 the value must be vec2[float32], not vec3[float32]
     v[0:2] = v  # E: KB120 the value must be vec2[float32], not vec4[float32]
     kb.vec4(1.0)[0:2] = out[0]  # E: KB143 assign to a part of a variable or of an array element
-    v[0:2] += out[0]  # E: KB143 cannot be assigned to
+    kb.vec4(1.0)[0:2] += out[0]  # E: KB143 assign to a part of a variable or of an array element
     out[1] = a + b + c + d + e + f + g
 
 
