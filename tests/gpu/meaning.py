@@ -578,7 +578,7 @@ def evaluate(expression, names):
 
 def from_host(type, value):
     """A value that an array gave back (a number, or nested tuples) as a Number, Vector or Matrix of its element."""
-    if not isinstance(value, tuple):
+    if not isinstance(value, (tuple, list)):
         return Number(type, value)
     items = [from_host(type, item) for item in value]
     return Matrix(items) if isinstance(items[0], Vector) else Vector(items)

@@ -126,7 +126,7 @@ def test_twists():
     check(found[1], [kb.spatial_cross_dual(a, b) for a, b in zip(a, b)], near, "cross_dual")
     check(found[2], [kb.transform_twist(t, a) for t, a in zip(t, a)], near, "twist")
     check(found[3], [kb.transform_wrench(t, b) for t, b in zip(t, b)], near, "wrench")
-    check(found[4], [a[3:] + b[:3] for a, b in zip(a, b)], 0.0, "top and bottom")
+    check(found[4], [(*a[3:], *b[:3]) for a, b in zip(a, b)], 0.0, "top and bottom")
     check(found[5], [m @ a for m, a in zip(adjoints, a)], near, "matrix and vector")
     check(x.tolist(), [kb.spatial_dot(a, b) for a, b in zip(a, b)], near, "dot")
     check(w.tolist(), [kb.velocity_at_point(a, t.p) for t, a in zip(t, a)], near, "velocity_at_point")
