@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from support import accuracy_page, host_page, replay_page, simulator_page
+from support import accuracy_page, agreement_page, host_page, replay_page, simulator_page
 from support.results import BENCHMARKS, ROOT
 
 RESULTS = BENCHMARKS / "results"
@@ -26,6 +26,7 @@ NAMES = (
     "memory",
     "primitives",
     "simulator",
+    "agreement",
     "codesize",
     "build",
     "aot",
@@ -134,6 +135,13 @@ def simulator(document: dict[str, Any]) -> str:
     """The device `sim` beside other ways to run kernels without a GPU."""
     values = document["values"]
     return section("Simulator", simulator_page.text(values), simulator_page.body(values, table), document)
+
+
+def agreement(document: dict[str, Any]) -> str:
+    """The device `sim` beside a GPU, launch by launch."""
+    values = document["values"]
+    body = agreement_page.body(values, table)
+    return section("Simulator and GPU", agreement_page.text(values), body, document)
 
 
 def codesize(document: dict[str, Any]) -> str:
@@ -320,6 +328,7 @@ SECTIONS = {
     "memory": memory,
     "primitives": primitives,
     "simulator": simulator,
+    "agreement": agreement,
     "codesize": codesize,
     "build": build,
     "aot": aot,

@@ -2,36 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+_MEANING = {
+    "exact": "every array has the same bits (all NaNs alike)",
+    "near": "approximate functions, or float sums in an open order: within the bounds of tests/gpu/shadow.py",
+    "open order": "what an atomic returned was used, which depends on who came first: both ran",
+    "differ": "something else",
+    "not tried": "the results say why",
+}
 
-def section(document: dict[str, Any]) -> str:
-    """What a run of the GPU tests with every launch in the simulator, too, has shown."""
-    values, machine = document["values"], document["machine"]
-    launches, kernels = values["launches"], values["kernels"]
-    meaning = {
-        "exact": "every array has the same bits (all NaNs alike)",
-        "near": "approximate functions, or float sums in an open order: within the bounds of tests/gpu/shadow.py",
-        "open order": "what an atomic returned was used, which depends on who came first: only that both ran",
-        "differ": "something else",
-        "not tried": "see the reasons in the results",
-    }
-    rows = [f"| {meaning[state]} | {launches[state]} | {kernels[state]} |" for state in launches]
+
+def text(values: dict[str, Any]) -> str:
+    """What was done."""
     nodes = [name for name in values["constructs"] if name[0].isupper()]
     intrinsics = [name for name in values["constructs"] if not name[0].isupper()]
-    return "\n".join(
-        [
-            "## Simulator and GPU",
-            "",
-            "Every launch of the GPU tests of the language a second time in the simulator, on copies of its arrays",
-            f"({machine['gpu']}, {machine['date']}, commit {machine['commit']}).",
-            "",
-            "| outcome | launches | kernels |",
-            "|---|---|---|",
-            *rows,
-            "",
-            f"{len(nodes)} kinds of nodes of the IR and {len(intrinsics)} intrinsics were among them, each at every",
-            "type that it takes.",
-            "",
-        ]
+    return (
+        "Every launch of the GPU tests of the language a second time in the simulator, on copies of its arrays: "
+        f"{len(nodes)} kinds of nodes of the IR and {len(intrinsics)} intrinsics, at every type that they take."
     )
+
+
+def body(values: dict[str, Any], table: Callable[..., str]) -> str:
+    """The outcomes."""
+    launches, kernels = values["launches"], values["kernels"]
+    rows = [(_MEANING[state], str(launches[state]), str(kernels[state])) for state in launches]
+    return table(("outcome", "launches", "kernels"), rows)

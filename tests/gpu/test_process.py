@@ -36,7 +36,7 @@ count = int(sys.argv[1])
 data = [(float(i), 1.0, 0.5) for i in range(count)]
 pos, vel = kb.array(data, dtype=kb.vec3), kb.array(data, dtype=kb.vec3)
 kb.launch(integrate, dim=count, inputs=[pos, vel, kb.vec3(0.0, -9.81, 0.0), 0.5])
-print("%.9g %.9g %.9g" % pos.tolist()[0])
+print("%.9g %.9g %.9g" % tuple(pos.tolist()[0]))
 print(*libraries(), sep="\\n")
 print(*[name for name, module in sys.modules.items() if ".so" in (getattr(module, "__file__", None) or "")])
 print(*sys.modules)
