@@ -159,7 +159,7 @@ def test_a_fault_is_shown_as_the_test_s_line_and_the_kernel_s(run_pytest: Pytest
     assert "\n>     out[i + 1] = x\n" in text
     assert f"\n{tmp_path}/kernels.py:8\n" in text
     assert text.count("- kernels:shift, thread (3,) -") == 2  # in the test, and in the fixture
-    assert "thread (1,) writes data, byte 0 (line 13), and thread (0,) writes it (line 13)" in text
+    assert "thread (1,) writes data[0] (line 13), and thread (0,) writes it (line 13)" in text
     assert "- first: thread (1,) -" in text
     assert "- kernels:into_one, thread (0,) -" in text
     kernel = "  @kb.kernel\n  def into_one(data: kb.array(dtype=int)):\n      i = kb.tid()\n>     data[0] = i\n"

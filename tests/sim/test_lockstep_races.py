@@ -269,7 +269,7 @@ def test_two_threads_write_different_values() -> None:
     assert race.span.line == race.other_span.line == line_of(all_into_one, "data[0] = i")
     assert {race.thread, race.other_thread} == {(0,), (1,)}
     assert race.variables["i"] == race.thread[0]
-    assert race.reason.startswith(f"thread {race.other_thread} writes data, byte 0 (line {race.span.line}), and thread")
+    assert race.reason.startswith(f"thread {race.other_thread} writes data[0] (line {race.span.line}), and thread")
 
 
 def test_writes_of_one_value_are_none() -> None:
@@ -320,7 +320,7 @@ def test_a_thread_writes_what_another_reads_then() -> None:
     assert race.other_span.line == line_of(to_the_neighbour, "data[i + 1]")
     assert race.span.line == line_of(to_the_neighbour, "y = data")
     assert race.thread == (race.other_thread[0] + 1,)
-    assert f"byte {4 * race.thread[0]} " in race.reason
+    assert f"data[{race.thread[0]}] " in race.reason
 
 
 def test_threads_at_different_parts_of_an_element_are_none() -> None:
@@ -355,7 +355,7 @@ def test_two_parameters_over_one_memory() -> None:
     kb.sim.run(two_arrays, 4, [ints(4), data])
     race = fault_of(kb.sim.Race, two_arrays, 4, [data, data])
     assert race.span.line == line_of(two_arrays, "a[i] = b")
-    assert "a, b" in race.reason
+    assert "a[0] (also b[0])" in race.reason
 
 
 def test_two_launches_see_one_another() -> None:
@@ -394,7 +394,8 @@ def test_a_missing_barrier() -> None:
     assert race.thread[0] % BLOCK + race.other_thread[0] % BLOCK == BLOCK - 1
     assert race.thread[0] // BLOCK == race.other_thread[0] // BLOCK
     assert race.variables["t"] == race.thread[0] % BLOCK
-    assert "shared memory, byte " in race.reason
+    assert "tile[" in race.reason
+    assert "] (shared memory)" in race.reason
     kb.sim.run(reversed_block, 2 * BLOCK, [data, True])
     assert data.tolist() == wanted
 
@@ -432,7 +433,7 @@ def test_memory_that_nobody_has_assigned_to(n: int) -> None:
     fault = fault_of(kb.sim.Unassigned, unassigned, 2 * BLOCK, [floats(2 * BLOCK), n])
     assert (fault.span.line, fault.thread) == (line_of(unassigned, "= tile[1, t]"), (n,))
     assert fault.variables["t"] == n
-    assert fault.reason == f"shared memory, byte {4 * (BLOCK + n)}, is read before anything is assigned to it"
+    assert fault.reason == f"tile[1, {n}] (shared memory) is read before anything is assigned to it"
 
 
 def test_assigned_memory() -> None:

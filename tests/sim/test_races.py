@@ -68,7 +68,7 @@ def test_every_kind(tmp_path: Path, kind: str, shift: str, chunk: int) -> None:
 def test_one_element_of_all(tmp_path: Path) -> None:
     race = found(tmp_path, "i = kb.tid()\na[7] = i")
     assert race is not None
-    assert "thread (63,) writes a, byte 28 (line 7), and thread (0,) writes it" in race.reason
+    assert "thread (63,) writes a[7] (line 7), and thread (0,) writes it" in race.reason
 
 
 def test_equal_values_are_no_conflict(tmp_path: Path) -> None:
@@ -79,7 +79,7 @@ def test_parts_of_vectors(tmp_path: Path) -> None:
     assert found(tmp_path, "i = kb.tid()\nv[i] = v[i] * 2.0\nv[i][1] = 3.0\nv[i][2] = v[i][0]") is None
     race = found(tmp_path, "i = kb.tid()\nv[i] = v[i] * 2.0\nv[63 - i][1] = 3.0")
     assert race is not None
-    assert "byte 760 " in race.reason
+    assert "v[63] " in race.reason
     assert race.other_thread == (63,)
     assert race.thread == (0,)
 
@@ -111,7 +111,7 @@ def test_a_barrier_settles_it(tmp_path: Path) -> None:
         assert found(tmp_path, SHARED.format("kb.syncthreads()"), chunk=chunk) is None
         race = found(tmp_path, SHARED.format(""), chunk=chunk)
         assert race is not None
-        assert "shared memory, byte 28" in race.reason
+        assert "tile[7] (shared memory)" in race.reason
 
 
 def test_barriers_of_some_blocks(tmp_path: Path) -> None:

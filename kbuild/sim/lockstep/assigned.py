@@ -48,7 +48,7 @@ class Assigned(Watcher):
                     if known.all():
                         continue
                     at = int(np.argmin(known))
-                    offset = granules.at(granule, at) * memory.granule % (memory.stride or memory.size + 1)
-                    reason = f"{memory.name}, byte {offset}, is read before anything is assigned to it"
+                    place = memory.place(granules.at(granule, at) * memory.granule)
+                    reason = f"{place} is read before anything is assigned to it"
                     raise at_lane(Unassigned(reason), at)
                 memory.assigned[granule] = True

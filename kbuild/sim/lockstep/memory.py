@@ -26,6 +26,25 @@ from kbuild.sim.values import Fault
 SHARED = 1 << 62
 
 
+@dataclass(frozen=True)
+class Label:
+    """What to call a place: an array from a byte offset on, of elements of `size` bytes side by side; 0 for others."""
+
+    start: int
+    end: int
+    name: str
+    shape: tuple[int, ...] = ()
+    size: int = 0
+
+    def at(self, offset: int) -> str:
+        """`x[3]`, where the element can be told."""
+        inside = offset - self.start
+        if not self.size:
+            return f"{self.name}, byte {inside},"
+        indices = np.unravel_index(inside // self.size, self.shape)
+        return f"{self.name}[{', '.join(str(int(index)) for index in indices)}]"
+
+
 class Allocation:
     """Bytes from `start` on. `granule` bytes are told apart where accesses are compared; `stride` is what a block has
     of shared memory, 0 for global memory. `is_stored`: the kernel may store to it. Memory that `is_read_only` may not
@@ -45,9 +64,19 @@ class Allocation:
         self.start, self.data, self.granule, self.name, self.stride = start, data, granule, name, stride
         self.is_stored, self.is_read_only = is_stored, is_read_only
         self.size = len(data)
+        self.labels: list[Label] = []
         self.books: Any = None  # see `races`
         self.assigned: Any = None  # for each granule whether anything was assigned; None: everything was
         self._typed: dict[Any, Any] = {}
+
+    def place(self, offset: int) -> str:
+        """What to call a byte: `x[3]`, `tile[0, 1] (shared memory)`."""
+        offset %= self.stride or self.size + 1
+        names = list(dict.fromkeys(one.at(offset) for one in self.labels if one.start <= offset < one.end))
+        if not names:
+            return f"{self.name}, byte {offset},"
+        beside = "shared memory" if self.stride else ", ".join(names[1:]) and f"also {', '.join(names[1:])}"
+        return f"{names[0]} ({beside})" if beside else names[0]
 
     @property
     def space(self) -> str:
@@ -65,7 +94,8 @@ class Allocation:
 
 @dataclass(frozen=True)
 class Extent:
-    """Where an array of a launch lies, and the parameter it is."""
+    """Where an array of a launch lies, and the parameter it is; `shape` and `size` of its elements where those lie side
+    by side in order."""
 
     start: int
     end: int
@@ -73,6 +103,8 @@ class Extent:
     name: str
     is_stored: bool = True
     is_read_only: bool = False
+    shape: tuple[int, ...] = ()
+    size: int = 0
 
 
 class Space:
@@ -81,14 +113,18 @@ class Space:
     def __init__(self, extents: Iterable[Extent]) -> None:
         self._starts: list[int] = []
         self.allocations: list[Allocation] = []
+        extents = list(extents)
         for extent in _merged(extents):
             data = bytes_at(extent)
             is_stored, is_read_only = extent.is_stored, extent.is_read_only
-            self.add(
-                Allocation(
-                    extent.start, data, extent.granule, extent.name, is_stored=is_stored, is_read_only=is_read_only
-                )
+            made = Allocation(
+                extent.start, data, extent.granule, extent.name, is_stored=is_stored, is_read_only=is_read_only
             )
+            inside = (one for one in extents if extent.start <= one.start < extent.end)
+            made.labels = [
+                Label(one.start - extent.start, one.end - extent.start, one.name, one.shape, one.size) for one in inside
+            ]
+            self.add(made)
 
     def add(self, allocation: Allocation) -> None:
         """One that lies behind all others."""
@@ -152,10 +188,11 @@ def bytes_at(extent: Extent) -> Any:
     return np.frombuffer(held, np.uint8)
 
 
-def shared(bytes: int, blocks: int, granule: int) -> Allocation:
+def shared(bytes: int, blocks: int, granule: int, labels: Iterable[Label] = ()) -> Allocation:
     """Shared memory for some blocks, before anything is assigned to it."""
     stride = align_up(max(bytes, 1), 128)  # as far apart as the banks repeat
     made = Allocation(SHARED, np.full(stride * blocks, 0xFF, np.uint8), granule, "shared memory", stride)
+    made.labels = list(labels)
     made.assigned = np.zeros(made.size // granule, bool)
     made.assigned.reshape(blocks, -1)[:, -(-bytes // granule) :] = True  # what is between blocks is no array's
     return made

@@ -162,9 +162,9 @@ class Races(Watcher):
         first = tuple(int(n) for n in np.unravel_index(clash.thread - 1, lanes.launch.dim))
         second = lanes.coordinates(clash.position)
         span, there = self._events[event].expr.span, self._events[clash.event].expr.span
-        offset = clash.granule * memory.granule % (memory.stride or memory.size + 1)
+        place = memory.place(clash.granule * memory.granule)
         reason = (
-            f"thread {first} {_WORDS[clash.other]} {memory.name}, byte {offset}{_line(there)}, and thread {second} "
+            f"thread {first} {_WORDS[clash.other]} {place}{_line(there)}, and thread {second} "
             f"{_WORDS[kind]} it{_line(span)}, with no barrier between them"
         )
         return at_lane(Race(reason, there, first), clash.position)  # type: ignore[return-value]

@@ -15,13 +15,13 @@ from kbuild.ir import nodes
 from kbuild.ir.blocks import in_whole_blocks, shared_arrays, shared_bytes
 from kbuild.ir.nodes import Kernel, Symbol
 from kbuild.ir.traverse import callees, walk
-from kbuild.ir.types import Array, IndexedArray, Struct, Type
-from kbuild.loader.abi import align_up
+from kbuild.ir.types import Array, IndexedArray, Shared, Struct, Type
+from kbuild.loader.abi import UNASSIGNED, align_up
 from kbuild.sim.blocks import Launch
 from kbuild.sim.lockstep import memory, unassigned
 from kbuild.sim.lockstep.assigned import Assigned
 from kbuild.sim.lockstep.lanes import CHUNK, chunks
-from kbuild.sim.lockstep.memory import Allocation, Extent, Space
+from kbuild.sim.lockstep.memory import Allocation, Extent, Label, Space
 from kbuild.sim.lockstep.output import Output
 from kbuild.sim.lockstep.races import Races
 from kbuild.sim.lockstep.statements import Deadlock, Statements
@@ -138,7 +138,8 @@ def _run(
         for lanes in chunks(launch, in_whole_blocks(kernel), options.chunk):
             block_memory = None
             if shared:
-                block_memory = memory.shared(bytes_of_block, lanes.count // math.prod(launch.block), granule)
+                count = lanes.count // math.prod(launch.block)
+                block_memory = memory.shared(bytes_of_block, count, granule, _labels(shared))
                 space.put_shared(block_memory)
             machine.run(function, arguments, lanes, block_memory)
 
@@ -177,6 +178,12 @@ def _shared(kernel: Kernel) -> tuple[dict[Symbol, int], int, int]:
     return places, end, granule
 
 
+def _labels(shared: Mapping[Symbol, int]) -> Iterator[Label]:
+    for symbol, start in shared.items():
+        assert isinstance(symbol.type, Shared)
+        yield Label(start, start + symbol.type.bytes, symbol.name, symbol.type.shape, symbol.type.element.size)
+
+
 def extents(parameters: Sequence[tuple[str, Type, int]], block: bytes, stored: Origins) -> list[Extent]:
     """Where the arrays of a parameter block lie, and whether they are among those that are stored to."""
     found: list[Extent] = []
@@ -196,6 +203,8 @@ def _collect(name: str, type: Type, block: bytes, offset: int, found: list[Exten
         return
     n = type.ndim
     address = int.from_bytes(block[offset : offset + 8], "little")
+    if address == int.from_bytes(2 * UNASSIGNED, "little"):
+        return  # in an array that nobody has assigned to
     words = np.frombuffer(block, np.int32, 2 * n, offset + 8)
     _extent(name, address, [int(w) for w in words[:n]], [int(w) for w in words[n:]], type.element, found)
     if isinstance(type, IndexedArray):
@@ -213,17 +222,19 @@ def _extent(name: str, address: int, shape: list[int], strides: list[int], eleme
     spans = [(extent - 1) * stride for extent, stride in zip(shape, strides, strict=True)]
     low, high = sum(min(span, 0) for span in spans), sum(max(span, 0) for span in spans)
     extent = Extent(address + low, address + high + element.size, memory.granule_of(element), name)
+    if tuple(strides) == contiguous_strides(shape, element.size):
+        extent = replace(extent, shape=tuple(shape), size=element.size)
     found.append(extent)
-    _collect_inner(extent, element, found)
+    if isinstance(element, Struct) and _has_arrays(element):
+        data = memory.bytes_at(extent).tobytes()
+        for indices in np.ndindex(*shape):
+            offset = sum(index * stride for index, stride in zip(indices, strides, strict=True)) - low
+            _collect(f"{name}[{', '.join(map(str, indices))}]", element, data, offset, found)
 
 
-def _collect_inner(outer: Extent, element: Type, found: list[Extent]) -> None:
-    """Arrays that the structs of an array hold."""
-    if not isinstance(element, Struct) or not _has_arrays(element):
-        return
-    data = memory.bytes_at(outer).tobytes()
-    for start in range(0, len(data) - element.size + 1, element.size):
-        _collect(outer.name, element, data, start, found)
+def contiguous_strides(shape: Sequence[int], size: int) -> tuple[int, ...]:
+    """Row-major strides in bytes."""
+    return tuple(size * math.prod(shape[axis + 1 :]) for axis in range(len(shape)))
 
 
 def _has_arrays(type: Type) -> bool:

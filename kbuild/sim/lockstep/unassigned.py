@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from kbuild.ir.nodes import Expr
-from kbuild.ir.types import BOOL, INT32, INT64
+from kbuild.ir.types import BOOL, INT32, INT64, Array, Scalar, Struct, Type
 from kbuild.loader.abi import UNASSIGNED
 from kbuild.sim.lockstep import memory, tree
 from kbuild.sim.lockstep.lanes import Lanes
@@ -28,6 +28,15 @@ def is_marked(space: Space) -> bool:
     return any(bool((one.typed(np.dtype(np.int32)) == MARK[4]).any()) for one in space.allocations)
 
 
+def _places(type: Type) -> list[tuple[int, Scalar]]:
+    """(offset, type) of what may hold the mark: every number in an element, and the addresses of its arrays."""
+    if isinstance(type, Array):
+        return [(0, INT64)]
+    if isinstance(type, Struct):
+        return [(field.offset + at, leaf) for field in type.fields for at, leaf in _places(field.type)]
+    return leaves(type)
+
+
 class Marked(Watcher):
     """Raises Unassigned."""
 
@@ -39,7 +48,7 @@ class Marked(Watcher):
         assert found is not None
         if kind == "write" or found.stride:
             return
-        for delta, leaf in leaves(location.type):
+        for delta, leaf in _places(location.type):
             mark = MARK.get(leaf.size)
             if mark is None or leaf == BOOL:
                 continue
@@ -50,5 +59,5 @@ class Marked(Watcher):
                 at = int(np.argmax(hits)) if hits.ndim else 0
                 where = tree.spread(location.offset, lanes.count) if not isinstance(location.offset, int) else None
                 offset = (location.offset if where is None else int(where[at])) + location.delta + delta
-                reason = f"{found.name}, byte {offset}, is read before anything is assigned to it"
+                reason = f"{found.place(offset)} is read before anything is assigned to it"
                 raise at_lane(Unassigned(reason), at)
