@@ -19,6 +19,14 @@ def test_on_the_host(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == "3  0.50 3   |3%ld\nn 3\n"
 
 
-def test_expectations_are_for_kernels() -> None:
-    with pytest.raises(TypeError, match=r"kb\.expect_eq works inside kernels only"):
-        kb.expect_eq(1, 1)
+def test_expectations_print_what_does_not_hold(capsys: pytest.CaptureFixture[str]) -> None:
+    for expect, *values in ((kb.expect_eq, 1, 1), (kb.expect_neq, 1, 2), (kb.expect_near, 1.0, 1.25, 0.5)):
+        expect(*values)
+    assert capsys.readouterr().out == ""
+    for expect, *values in ((kb.expect_eq, 1, 2), (kb.expect_neq, 1, 1), (kb.expect_near, 1.0, 2.0, 0.5)):
+        expect(*values)
+    assert capsys.readouterr().out.splitlines() == [
+        "kb.expect_eq failed: 1 is not 2",
+        "kb.expect_neq failed: both are 1",
+        "kb.expect_near failed: 1.0 is not near 2.0",
+    ]
