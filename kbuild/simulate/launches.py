@@ -12,6 +12,7 @@ from kbuild.loader import abi, blocks, foreign, lending, pack
 from kbuild.loader.errors import LaunchError
 from kbuild.loader.values import class_of
 from kbuild.sim.blocks import Launch
+from kbuild.sim.lockstep import unassigned
 from kbuild.sim.lockstep.floats import NotANumbers
 from kbuild.sim.lockstep.output import Output
 from kbuild.sim.lockstep.run import Checks, Options, run
@@ -66,7 +67,8 @@ def execute(
         read_only = {name for (name, _), value in zip(target.parameters, args, strict=True) if _is_read_only(value)}
         told = [*watchers, *observers.watchers(target, shape), *([NotANumbers()] if asked.nan else ())]
         checks = Checks(asked.races, asked.unassigned, asked.divisions)
-        options = Options(checks, asked.seed, told, read_only=frozenset(read_only))
+        is_marked = asked.unassigned and any(_is_marked(owner) for owner in packing.owners)
+        options = Options(checks, asked.seed, told, read_only=frozenset(read_only), is_marked=is_marked)
         try:
             run(target.kernel, shape, data, target.offsets, options, output)
         except Fault as fault:
@@ -95,6 +97,14 @@ def _lent(value: Any, name: str, type: abi.Type, target: Compiled) -> Any:
 
 def _is_read_only(value: Any) -> bool:
     return hasattr(value.__class__, "_kb_array_") and bool(getattr(value, "readonly", False))
+
+
+def _is_marked(owner: Any) -> bool:
+    """Whether there is memory left that nobody has assigned to; that which is assigned is not looked at again."""
+    if getattr(owner, "may_be_marked", False):
+        owner.may_be_marked = unassigned.is_marked(owner.host_ptr, owner.size)
+        return bool(owner.may_be_marked)
+    return False
 
 
 def extents(target: Compiled, dim: Any, block_dim: int | None) -> Launch | None:

@@ -220,12 +220,15 @@ class MappedMemory(PinnedMemory):
 
 
 class HostMemory(Memory):
-    """Memory of the host for the devices `cpu` and `sim`; Python frees it. `sim` tells what nobody has assigned to."""
+    """Memory of the host for the devices `cpu` and `sim`; Python frees it. `may_be_marked`: new memory of `sim` holds
+    `abi.UNASSIGNED`, until somebody has looked and found none left.
+    """
 
-    __slots__ = ("_bytes",)
+    __slots__ = ("_bytes", "may_be_marked")
 
     def _allocate(self) -> None:
-        if self.device.kind == "sim" and not self.is_zero:
+        self.may_be_marked = self.device.kind == "sim" and not self.is_zero
+        if self.may_be_marked:
             self._bytes = bytearray(abi.UNASSIGNED * (-(-(self.size + _ALIGN) // len(abi.UNASSIGNED))))
         else:
             self._bytes = bytearray(self.size + _ALIGN)

@@ -46,13 +46,15 @@ class Checks:
 @dataclass
 class Options:
     """How a launch runs: `seed` shuffles the order of atomics, `watchers` are told of what happens, `chunk` is how many
-    threads run together, `read_only` names the parameters whose memory may not be written to."""
+    threads run together, `read_only` names the parameters whose memory may not be written to, `is_marked`: some of it
+    nobody has assigned to (see `unassigned`)."""
 
     checks: Checks = field(default_factory=Checks)
     seed: int | None = None
     watchers: Sequence[Watcher] = ()
     chunk: int = CHUNK
     read_only: frozenset[str] = frozenset()
+    is_marked: bool = False
 
 
 def run(
@@ -125,7 +127,7 @@ def _run(
     watchers: list[Watcher] = [*options.watchers]
     if options.checks.assigned:
         watchers.append(Assigned())
-        if unassigned.is_marked(space):
+        if options.is_marked:
             watchers.append(unassigned.Marked())
     if options.checks.races:
         watchers.append(Races())

@@ -15,7 +15,7 @@ from kbuild.ir.types import BOOL, INT32, INT64, Array, Scalar, Struct, Type
 from kbuild.loader.abi import UNASSIGNED
 from kbuild.sim.lockstep import memory, tree
 from kbuild.sim.lockstep.lanes import Lanes
-from kbuild.sim.lockstep.memory import Space, leaves
+from kbuild.sim.lockstep.memory import Extent, bytes_at, leaves
 from kbuild.sim.lockstep.places import Location, at_lane
 from kbuild.sim.lockstep.watching import Watcher
 from kbuild.sim.values import Unassigned
@@ -23,9 +23,10 @@ from kbuild.sim.values import Unassigned
 MARK = {4: np.frombuffer(UNASSIGNED, np.int32)[0], 8: np.frombuffer(UNASSIGNED * 2, np.int64)[0]}
 
 
-def is_marked(space: Space) -> bool:
-    """Whether some array of a launch has places that nobody has assigned to."""
-    return any(bool((one.typed(np.dtype(np.int32)) == MARK[4]).any()) for one in space.allocations)
+def is_marked(start: int, size: int) -> bool:
+    """Whether memory of this process has places that nobody has assigned to."""
+    words = bytes_at(Extent(start, start + size // 4 * 4, 4, "")).view(np.int32)
+    return bool((words == MARK[4]).any())
 
 
 def _places(type: Type) -> list[tuple[int, Scalar]]:
