@@ -316,3 +316,51 @@ def once(counts: wp.array(dtype=int), out: wp.array(dtype=int)):
     counts, out = np.zeros(2, np.int32), np.zeros(2, np.int32)
     BothWays(tmp_path, text)(1, counts, out)
     assert (counts.tolist(), out.tolist()) == ([1, 1], [-3, 0])
+
+
+TRANSFORMS = """
+import kbuild.warp as wp
+
+
+@wp.kernel
+def moved(ts: wp.array(dtype=wp.transform), out: wp.array(dtype=wp.transform)):
+    t = wp.transform_identity()
+    wp.transform_set_translation(t, wp.vec3(1.0, 2.0, 3.0))
+    wp.transform_set_rotation(t, wp.quat(0.5, 0.5, 0.5, 0.5))
+    out[0] = t
+    wp.transform_set_translation(ts[0], wp.vec3(4.0, 5.0, 6.0))
+    out[1] = ts[0]
+"""
+
+
+def test_parts_of_transforms_are_set(tmp_path: Path) -> None:
+    ts, out = np.zeros((1, 7), np.float32), np.zeros((2, 7), np.float32)
+    BothWays(tmp_path, TRANSFORMS)(1, ts, out)
+    assert out.tolist() == [[1, 2, 3, 0.5, 0.5, 0.5, 0.5], [4, 5, 6, 0, 0, 0, 0]]
+    t = wp.transformd()
+    wp.transform_set_translation(t, wp.vec3d(1.0, 2.0, 3.0))
+    wp.transform_set_rotation(t, wp.quatd(0.5, 0.5, 0.5, 0.5))
+    assert list(t) == out[0].tolist()
+
+
+UNSIGNED = """
+import kbuild{}
+
+
+@{}.kernel
+def k(out: {}.array(dtype={}.uint64)):
+    out[0] = {}.uint64({}.uint8({}))
+    out[1] = {}.uint64(-1)
+"""
+
+
+def test_negative_numbers_made_unsigned(tmp_path: Path) -> None:
+    """They wrap in Warp's dialect, and are refused in kbuild's own."""
+    out = np.zeros(2, np.uint64)
+    names = ["wp"] * 5
+    BothWays(tmp_path, UNSIGNED.format(".warp as wp", *names, "-128", "wp"))(1, out)
+    assert out.tolist() == [128, 2**64 - 1]
+    with pytest.raises(CompileError, match="-129 does not fit uint8"):
+        kernels.lower_text(tmp_path, UNSIGNED.format(".warp as wp", *names, "-129", "wp"), fmad=True)
+    with pytest.raises(CompileError, match=r"-1 does not fit uint64 .*\[KB122\]"):
+        kernels.lower_text(tmp_path, UNSIGNED.format(" as kb", *["kb"] * 5, "1", "kb"), fmad=True)
