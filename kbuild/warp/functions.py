@@ -12,7 +12,7 @@ from kbuild.loader.array import array
 from kbuild.loader.reference import ref
 from kbuild.loader.types import func
 
-# mypy: disable-error-code="no-untyped-call,no-any-return,misc,untyped-decorator,valid-type"
+# mypy: disable-error-code="attr-defined,no-untyped-call,no-any-return,misc,untyped-decorator,valid-type"
 
 SWEEPS = 24
 
