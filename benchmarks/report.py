@@ -304,16 +304,18 @@ def replay(document: dict[str, Any]) -> str:
 def warp_tests(document: dict[str, Any]) -> str:
     """Warp's own tests, file by file, and why those fail that do."""
     values = document["values"]
-    keys = ("ids", "passed", "failed", "tape", "apart", "more", "skipped")
+    keys = ("ids", "passed", "failed", "tape", "gradients", "apart", "more", "skipped")
     rows = [(file, *(str(row[key]) for key in keys)) for file, row in values["files"].items()]
     rows.append(("**all**", *(str(values["total"][key]) for key in keys)))
-    body = table(("file", "ids", "passed", "failed", "tape", "apart", "more", "skipped"), rows)
+    body = table(("file", *keys), rows)
     asked = len({row["id"] for row in values["other_words"]})
     text = (
         f"The tests that warp-lang {values['version']} brings along, on kbuild's simulator (`warp_tests.py`; nothing "
         f"of theirs is here). Of the ids that count {values['percent']} % pass (goal: {values['goal']} %), {asked} of "
-        "them because kbuild refuses what Warp refuses, in other words. Not counted: ids that record a tape, which are "
-        f"due with gradients; what is set apart ({values['percent_apart']} %: Warp's private parts, the wording of its "
+        "them because kbuild refuses what Warp refuses, in other words. Not counted: ids that record a *tape*, "
+        "and those that ask for *gradients* without one (`wp.grad`, `array.grad`, launches of adjoints), which are due "
+        "with gradients and listed beside the results; what is set apart "
+        f"({values['percent_apart']} %: Warp's private parts, the wording of its "
         "generated C++), each with its reason in `benchmarks/warp_apart.toml`; *more*, where a test asks for a refusal "
         "and kbuild takes the program on purpose; what Warp itself skips without a GPU. Which ids fail, and with what, "
         "is in `benchmarks/results/warp_tests.json`."

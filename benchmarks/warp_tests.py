@@ -5,8 +5,9 @@ repository, and Warp itself is not imported. `kbuild.warp` stands for `warp`, an
 that is listed in support/warp_mount.py. Each file runs in a process of its own, with a limit for each test.
 
 A test counts by its id, since files sweep over all scalar types. Apart from the count are those that Warp skips on a
-machine without a GPU, those that record a tape (gradients), those that warp_apart.toml sets apart, each with a reason:
-what a program cannot rely on; and `more`, which ask that Warp refuses something that kbuild takes on purpose.
+machine without a GPU, those that record a tape, those that ask for gradients without one, those that warp_apart.toml
+sets apart, each with a reason: what a program cannot rely on; and `more`, which ask that Warp refuses something that
+kbuild takes on purpose.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ _GRADIENTS = "test_composite_component_adjoint test_grad test_grad_customs test_
 FILES, OF_GRADIENTS = _FILES.split(), _GRADIENTS.split()
 APART = BENCHMARKS / "warp_apart.toml"
 CHILD = BENCHMARKS / "support" / "warp_child.py"
-STATUSES = ("passed", "failed", "tape", "apart", "more", "skipped")
+STATUSES = ("passed", "failed", "tape", "gradients", "apart", "more", "skipped")
 
 
 def main() -> None:
@@ -141,9 +142,9 @@ def classified(row: dict[str, Any], file: str) -> dict[str, Any]:
     """A row with what it counts as."""
     name = row["id"].removeprefix("warp.tests.")
     made = {**row, "id": name}
-    if row.get("tape") or row["status"] == "way back":
+    if row.get("tape") or row.get("gradients") or row["status"] == "way back":
         made["forward"] = {"way back": "passed"}.get(row["status"], row["status"])
-        made["status"] = "tape"
+        made["status"] = "tape" if row.get("tape") else "gradients"
     elif row["status"] == "failed":
         found = next((one for one in apart() if fnmatchcase(name, one["id"])), None)
         if found is not None:
@@ -170,7 +171,8 @@ def summary(found: dict[str, list[dict[str, Any]]]) -> dict[str, Any]:
     for file, rows in found.items():
         counts = Counter(row["status"] for row in rows)
         files[file] = {status: counts[status] for status in STATUSES} | {"ids": len(rows)}
-        files[file]["tape_forward"] = sum(row.get("forward") == "passed" for row in rows)
+        forward = [row for row in rows if row.get("forward") == "passed" and row["status"] == "tape"]
+        files[file]["tape_forward"] = len(forward)
     total = {key: sum(row[key] for row in files.values()) for key in (*STATUSES, "ids", "tape_forward")}
     counted = total["passed"] + total["failed"]
     grouped: dict[str, list[str]] = defaultdict(list)
@@ -207,7 +209,10 @@ def summary(found: dict[str, list[dict[str, Any]]]) -> dict[str, Any]:
             for row in rows
             for pair in row.get("other_words", [])
         ],
-        "tape": sorted(row["id"] for rows in found.values() for row in rows if row["status"] == "tape"),
+        **{
+            status: sorted(row["id"] for rows in found.values() for row in rows if row["status"] == status)
+            for status in ("tape", "gradients")
+        },
     }
 
 

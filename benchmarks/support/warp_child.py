@@ -25,7 +25,12 @@ from typing import Any, TextIO
 import warp_raises
 from warp_mount import TESTS, Tape, WayBack, mount
 
+from kbuild.loader import types as kb_types
+
 NAMES_OF_TAPES = {"Tape", "ScopedTape"}
+# `wp.grad` in kernels and an array's gradient, one that is kept, launches for adjoints: names, and names of arguments.
+NAMES_OF_GRADIENTS = {"grad", "retain_grad"}
+ARGUMENTS_OF_GRADIENTS = {"adjoint", "adj_inputs", "adj_outputs", "retain_grad"}
 
 
 class TooSlow(BaseException):
@@ -103,6 +108,7 @@ class Result(unittest.TestResult):
         if warp_raises.accepted and self.row["status"] == "passed":
             self.row["other_words"] = list(warp_raises.accepted)
         self.row["tape"] = Tape.asked > self.asked or says_tape(test)
+        self.row["gradients"] = says_gradients(test)
         self.out.write(json.dumps(self.row) + "\n")
         super().stopTest(test)
 
@@ -163,23 +169,38 @@ def place(trace: TracebackType) -> str:
 
 def says_tape(test: unittest.TestCase) -> bool:
     """The test's body, or a function of the tests' that it calls, names a tape."""
+    return any(NAMES_OF_TAPES & set(_names(function.__code__)) for function in _called(test, into_kernels=False))
+
+
+def says_gradients(test: unittest.TestCase) -> bool:
+    """The same, or a kernel that it names, asks for a gradient without a tape."""
+    codes = [function.__code__ for function in _called(test, into_kernels=True)]
+    return any(NAMES_OF_GRADIENTS & set(_names(one)) or _says_argument(one) for one in codes)
+
+
+def _called(test: unittest.TestCase, *, into_kernels: bool) -> list[FunctionType]:
+    """The test's body and the functions of the tests' that it reaches."""
     body = getattr(type(test), test._testMethodName, None)
-    seen: set[int] = set()
     while hasattr(body, "__wrapped__"):
         body = body.__wrapped__
-    return isinstance(body, FunctionType) and _names_tape(body, seen)
+    found: dict[int, FunctionType] = {}
+    open_ends = [body]
+    while open_ends:
+        one = open_ends.pop()
+        if into_kernels and isinstance(one, (kb_types.Kernel, kb_types.Function)):
+            one = one.function
+        if isinstance(one, FunctionType) and one.__module__.startswith(TESTS) and id(one) not in found:
+            found[id(one)] = one
+            open_ends += [one.__globals__.get(name) for name in set(_names(one.__code__))]
+            open_ends += [cell.cell_contents for cell in one.__closure__ or () if _is_filled(cell)]
+    return list(found.values())
 
 
-def _names_tape(function: FunctionType, seen: set[int]) -> bool:
-    if id(function) in seen or not function.__module__.startswith(TESTS):
-        return False
-    seen.add(id(function))
-    names = set(_names(function.__code__))
-    if names & NAMES_OF_TAPES:
-        return True
-    called = [function.__globals__.get(name) for name in names]
-    called += [cell.cell_contents for cell in function.__closure__ or () if _is_filled(cell)]
-    return any(_names_tape(one, seen) for one in called if isinstance(one, FunctionType))
+def _says_argument(code: CodeType) -> bool:
+    """A call gives one of the arguments by its name: names of arguments are a tuple among the constants."""
+    tuples = [constant for constant in code.co_consts if isinstance(constant, tuple)]
+    inner = [constant for constant in code.co_consts if isinstance(constant, CodeType)]
+    return any(name in ARGUMENTS_OF_GRADIENTS for one in tuples for name in one) or any(map(_says_argument, inner))
 
 
 def _is_filled(cell: Any) -> bool:

@@ -356,6 +356,8 @@ def _converted(ctx: Context, number: int | float, type: Scalar, node: ast.Call) 
         return bool(number)
     if type.kind != "float" and isinstance(number, float) and math.isfinite(number):
         number = math.trunc(number)
+    elif type.kind == "uint" and ctx.owner.dialect == "warp" and -(1 << (8 * type.size - 1)) <= number < 0:
+        number = int(number) + (1 << (8 * type.size))  # the signed number's bits
     exact = fit(float(number) if type.kind == "float" else number, type)
     if exact is None:
         low, high = integer_range(type) if type.kind != "float" else (0, 0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import operator
 
 from kbuild.intrinsics import library, library_rotations
 from kbuild.ir import nodes
@@ -10,6 +11,7 @@ from kbuild.ir.nodes import Const, Expr
 from kbuild.ir.types import (
     BOOL,
     Matrix,
+    Scalar,
     Type,
     Vector,
     element_of,
@@ -69,7 +71,8 @@ def binary(ctx: Context, kind: type[ast.operator], left: Operand, right: Operand
 
 def _fold(ctx: Context, op: str, sign: str, left: Untyped, right: Untyped, node: ast.AST) -> Untyped:
     try:
-        value = None if _is_endless(op, left.value, right.value) else FOLD[op](left.value, right.value)
+        fold = operator.floordiv if op == "floordiv" and _rounds_down(ctx) else FOLD[op]
+        value = None if _is_endless(op, left.value, right.value) else fold(left.value, right.value)
     except (ArithmeticError, TypeError, ValueError) as error:
         ctx.refuse("KB122", f"{left.value!r} {sign} {right.value!r} has no value: {error}", node)
     if value is None or isinstance(value, complex) or (isinstance(value, int) and value.bit_length() > 128):
@@ -103,10 +106,39 @@ def _number_type(ctx: Context, type: Type, node: ast.AST) -> Type:
 
 
 def _build(ctx: Context, op: str, sign: str, a: Expr, b: Expr, node: ast.AST) -> Expr:
+    rounds_down = op == "floordiv" and is_integer(a.type) and _rounds_down(ctx)
     if op == "floordiv" and is_integer(a.type):
-        op = "div"  # integers divide towards zero either way
+        op = "div"  # integers divide towards zero
     type = _result_type(ctx, op, sign, a.type, b.type, node)
+    if rounds_down and isinstance(type, Scalar) and type.kind == "int":
+        return _floor_divided(ctx, a, b, type, node)
     return nodes.Binary(op, a, b, type, ctx.span(node))
+
+
+def _rounds_down(ctx: Context) -> bool:
+    """`//` of integers rounds down, as Python's: so it is in Warp's dialect."""
+    return ctx.owner.dialect == "warp"
+
+
+def _floor_divided(ctx: Context, a: Expr, b: Expr, type: Scalar, node: ast.AST) -> Expr:
+    """The quotient, and one less where something is left over and the signs differ; of a division by 0 it is 0."""
+    span = ctx.span(node)
+    a, b = (x if isinstance(x, (Const, nodes.Read)) else ctx.temporary(x) for x in (a, b))
+    zero, one = Const(0, type, span), Const(1, type, span)
+    quotient = ctx.temporary(nodes.Binary("div", a, b, type, span))
+    left = ctx.temporary(nodes.Binary("mod", a, b, type, span))  # it has the sign of `a`
+
+    def opposed(op: str, other: str) -> Expr:
+        here, there = nodes.Compare(op, left, zero, BOOL, span), nodes.Compare(other, b, zero, BOOL, span)
+        return nodes.Logical("and", here, there, BOOL, span)
+
+    if isinstance(b, Const):
+        if b.value == 0:
+            return quotient
+        less: Expr = nodes.Compare("lt" if b.value > 0 else "gt", left, zero, BOOL, span)
+    else:
+        less = nodes.Logical("or", opposed("lt", "gt"), opposed("gt", "lt"), BOOL, span)
+    return nodes.Select(less, nodes.Binary("sub", quotient, one, type, span), quotient, type, span)
 
 
 def _is_by_elements(op: str, a: Type, b: Type) -> bool:

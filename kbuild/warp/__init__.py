@@ -33,6 +33,7 @@ _HOMES = {
         map_cuda_device set_device set_peer_access_enabled synchronize synchronize_device unmap_cuda_device
     """,
     "frameworks": "from_dlpack from_jax from_torch to_dlpack to_jax to_torch",
+    "functions": "transform_set_rotation transform_set_translation",
     "graphs": """
         CaptureMode Graph ScopedCapture capture_begin capture_debug_dot_print capture_end capture_if capture_launch
         capture_while is_conditional_graph_supported

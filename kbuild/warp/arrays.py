@@ -252,18 +252,30 @@ def clone(src: Any, device: Any = None, requires_grad: Any = None, pinned: Any =
 
 
 def copy(dest: Any, src: Any, dest_offset: int = 0, src_offset: int = 0, count: int = 0, stream: Any = None) -> None:
-    """Copies `src`, or `count` elements of it, into `dest`, which may be larger where neither has gaps."""
+    """Copies `src`, or `count` elements of it, into `dest`, which may be larger where it has one axis or no gaps."""
+    count = count or 0
+    _check_range(dest_offset, src_offset, count)
+    is_part = bool(count or dest_offset or src_offset)
+    if is_part and any(isinstance(one, indexed.indexedarray) for one in (dest, src)):
+        raise ValueError("wp.copy copies arrays seen through index arrays as a whole")
     src = src.contiguous() if isinstance(src, indexed.indexedarray) else src
     if isinstance(dest, indexed.indexedarray):
         dest.assign(src)
         return
-    count = count or 0
     if dest.dtype is not src.dtype and dest._type.element.size == src._type.element.size:
         src = src.view(dest.dtype)  # only the size has to be the same
-    if not (count or dest_offset or src_offset) and dest.shape != src.shape and dest.is_contiguous:
+    if not is_part and dest.shape != src.shape and (dest.is_contiguous or (dest.ndim == 1 and src.ndim == 1)):
         count = src.size
-        src = src.contiguous()
+        src = src if src.ndim == 1 else src.contiguous()
     copying.copy(dest, src, dest_offset, src_offset, count or None, stream)
+
+
+def _check_range(dest_offset: Any, src_offset: Any, count: Any) -> None:
+    for name, value in (("dest_offset", dest_offset), ("src_offset", src_offset), ("count", count)):
+        if not hasattr(value, "__index__"):
+            raise TypeError("wp.copy: %s is an integer, not %r" % (name, value))
+        if value < 0:
+            raise ValueError("wp.copy: %s is below zero: %d" % (name, value))
 
 
 def from_numpy(arr: Any, dtype: Any = None, shape: Any = None, device: Any = None, **options: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Functions of Warp's libraries that kernels call, in the kernel language: `warp.sparse`, `warp.fem.linalg`.
+"""Functions of Warp's that kernels call, in the kernel language: `warp.sparse`, `warp.fem.linalg`, parts of transforms.
 
 Annotations are texts, so that nothing of `typing` is imported before a build asks for them.
 """
@@ -9,9 +9,10 @@ from typing import Any
 
 from kbuild.loader import builtins as kb
 from kbuild.loader.array import array
+from kbuild.loader.reference import ref
 from kbuild.loader.types import func
 
-# mypy: disable-error-code="no-untyped-call,no-any-return,misc,untyped-decorator,valid-type"
+# mypy: disable-error-code="attr-defined,no-untyped-call,no-any-return,misc,untyped-decorator,valid-type"
 
 SWEEPS = 24
 
@@ -95,3 +96,19 @@ def symmetric_eigenvalues_qr(A: Any, tol: Any):  # type: ignore[no-untyped-def]
         if rotations == 0:
             break
     return kb.get_diag(m), p
+
+
+@func
+def transform_set_translation(xform: ref[Any], p: Any) -> None:
+    """Changes the position of a transform."""
+    xform.p = p
+
+
+@func
+def transform_set_rotation(xform: ref[Any], q: Any) -> None:
+    """Changes the rotation of a transform."""
+    xform.q = q
+
+
+for _function in (transform_set_translation, transform_set_rotation):
+    _function.dialect = "warp"  # it has references

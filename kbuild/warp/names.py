@@ -38,7 +38,7 @@ _FAMILIES = {
     "marching cubes": "MarchingCubes",
     "debugging": "breakpoint",
     "tiles": "tile untile Tile TileStack",
-    "changing a part of a value": "transform_expand transform_set_rotation transform_set_translation",
+    "changing a part of a value": "transform_expand",
     "meshes": "Mesh MeshQuery MeshQueryAABB MeshQueryAABBTiled MeshQueryPoint MeshQueryRay intersect_tri_tri",
     "bounding volume hierarchies": "Bvh BvhQuery BvhQueryTiled",
     "hash grids": "HashGrid HashGridQuery",

@@ -20,6 +20,7 @@ import numpy as np
 from kbuild.ir.types import INT32, Array, IndexedArray, Matrix, Type, Vector
 from kbuild.loader.blocks import Grid
 from kbuild.sim.blocks import Launch, over
+from kbuild.sim.lockstep.run import Options
 from kbuild.sim.threads import run_launch
 from kbuild.sim.values import Memory, indexed
 from tests.helpers import kernels
@@ -46,14 +47,16 @@ class BothWays:
         (self.kernel,) = kernels.lower_text(folder, text, fmad=fmad)
         self.module = HostModule([self.kernel], folder)
 
-    def __call__(self, dim: Any, *arguments: Any, tolerance: float = 1e-5, block_dim: int = 32) -> None:
+    def __call__(
+        self, dim: Any, *arguments: Any, tolerance: float = 1e-5, block_dim: int = 32, options: Options | None = None
+    ) -> None:
         types = [parameter.type for parameter in self.kernel.function.parameters]
         simulated = [_simulated(a, t) for a, t in zip(arguments, types, strict=True)]
         together = [_copied(a) for a in arguments]
         given = [_given(a, t) for a, t in zip(arguments, types, strict=True)]
         self.module.launch(self.kernel.name, dim, given, block_dim)
         outcome = run_launch(self.kernel, _launch(dim, block_dim), simulated)
-        run_in_lockstep(self.kernel, _launch(dim, block_dim), [_seen(one) for one in together])
+        run_in_lockstep(self.kernel, _launch(dim, block_dim), [_seen(one) for one in together], options)
         for argument, memory, lanes in zip(arguments, simulated, together, strict=True):
             if isinstance(memory, Memory):
                 host, at_once = (one.host if isinstance(one, Seen) else one for one in (argument, lanes))

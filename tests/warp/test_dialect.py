@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import numpy as np
@@ -11,8 +12,9 @@ import kbuild as kb
 import kbuild.warp as wp
 from kbuild.errors import CompileError
 from kbuild.loader import providers
+from kbuild.sim.lockstep.run import Checks, Options
 from kbuild.warp.absent import NotInKbuild
-from tests.helpers import kernels
+from tests.helpers import kernels, round_trip
 from tests.helpers.both_ways import BothWays
 
 PROGRAM = """
@@ -231,3 +233,134 @@ def test_expectations_on_the_host(capsys: pytest.CaptureFixture[str]) -> None:
         "kb.expect_neq failed: both are 1",
         "kb.expect_near failed: 1.0 is not near 1.5",
     ]
+
+
+FLOORS = """
+import kbuild{module}
+
+
+@{name}.func
+def halves(x: {name}.{kind}):
+    x //= {name}.{kind}(2)
+    return x
+
+
+@{name}.kernel
+def floors(a: {name}.array(dtype={name}.{kind}), b: {name}.array(dtype={name}.{kind}),
+           out: {name}.array2d(dtype={name}.{kind})):
+    i = {name}.tid()
+    out[i, 0] = a[i] // b[i]
+    out[i, 1] = {name}.floordiv(a[i], b[i])
+    out[i, 2] = a[i] // 3
+    out[i, 3] = 100 // b[i]
+    out[i, 4] = halves(a[i])
+    out[i, 5] = a[i] % b[i]
+    out[i, 6] = a[i] // 0
+    out[i, 7] = a[i]
+    out[i, 7] //= b[i]
+"""
+SIGNED = """
+    i += i // -3 - i // -3
+    out[i, 8] = a[i] // -4
+    out[i, 9] = -7 // 2
+"""
+INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
+
+
+@pytest.mark.parametrize("kind", INTEGERS)
+@pytest.mark.parametrize("dialect", ["warp", ""])
+def test_integers_divided(tmp_path: Path, kind: str, dialect: str) -> None:
+    """`//` rounds down in Warp's dialect, towards zero in kbuild's own."""
+    is_signed = kind.startswith("int")
+    low = np.iinfo(kind).min
+    pairs = [(a, b) for a in (-9, -7, -1, 0, 1, 6, 7, low) for b in (-4, -3, -2, -1, 0, 1, 2, 3, 7)]
+    pairs = [(a, b) for a, b in pairs if is_signed or (a >= 0 and b >= 0)]
+    a, b = (np.array(column, kind) for column in zip(*pairs, strict=True))
+    module, name = (".warp as wp", "wp") if dialect else (" as kb", "kb")
+    text = FLOORS.format(module=module, name=name, kind=kind) + (SIGNED[1:] if is_signed else "")
+    run = BothWays(tmp_path, text)
+    out = np.zeros((len(pairs), 10), kind)
+    run(len(pairs), a, b, out, options=Options(Checks(divisions=False)))
+
+    def divided(x: int, y: int) -> int:
+        if y == 0:
+            return 0
+        towards_zero = abs(x) // abs(y) * (1 if (x < 0) == (y < 0) else -1)
+        return int(np.array(x // y if dialect else towards_zero).astype(kind))
+
+    for (x, y), row in zip(pairs, out.tolist(), strict=True):
+        assert row[:2] == [divided(x, y)] * 2
+        assert row[2:5] == [divided(x, 3), divided(100, y), divided(x, 2)]
+        assert row[5:8] == [x if y == 0 else int(math.fmod(x, y)), 0, divided(x, y)]
+        assert row[8:] == ([divided(x, -4), divided(-7, 2)] if is_signed else [0, 0])
+    (tmp_path / "again").mkdir()
+    round_trip.check(run.kernel, tmp_path / "again")
+
+
+def test_operands_of_a_division_are_evaluated_once(tmp_path: Path) -> None:
+    text = """
+import kbuild.warp as wp
+
+
+@wp.func
+def next(counts: wp.array(dtype=int), k: int):
+    return wp.atomic_add(counts, k, 1)
+
+
+@wp.kernel
+def once(counts: wp.array(dtype=int), out: wp.array(dtype=int)):
+    out[0] = (next(counts, 0) - 8) // (next(counts, 1) + 3)
+    if counts[0] > 5 and next(counts, 0) // next(counts, 1) == 0:
+        out[1] = 1
+"""
+    counts, out = np.zeros(2, np.int32), np.zeros(2, np.int32)
+    BothWays(tmp_path, text)(1, counts, out)
+    assert (counts.tolist(), out.tolist()) == ([1, 1], [-3, 0])
+
+
+TRANSFORMS = """
+import kbuild.warp as wp
+
+
+@wp.kernel
+def moved(ts: wp.array(dtype=wp.transform), out: wp.array(dtype=wp.transform)):
+    t = wp.transform_identity()
+    wp.transform_set_translation(t, wp.vec3(1.0, 2.0, 3.0))
+    wp.transform_set_rotation(t, wp.quat(0.5, 0.5, 0.5, 0.5))
+    out[0] = t
+    wp.transform_set_translation(ts[0], wp.vec3(4.0, 5.0, 6.0))
+    out[1] = ts[0]
+"""
+
+
+def test_parts_of_transforms_are_set(tmp_path: Path) -> None:
+    ts, out = np.zeros((1, 7), np.float32), np.zeros((2, 7), np.float32)
+    BothWays(tmp_path, TRANSFORMS)(1, ts, out)
+    assert out.tolist() == [[1, 2, 3, 0.5, 0.5, 0.5, 0.5], [4, 5, 6, 0, 0, 0, 0]]
+    t = wp.transformd()
+    wp.transform_set_translation(t, wp.vec3d(1.0, 2.0, 3.0))
+    wp.transform_set_rotation(t, wp.quatd(0.5, 0.5, 0.5, 0.5))
+    assert list(t) == out[0].tolist()
+
+
+UNSIGNED = """
+import kbuild{}
+
+
+@{}.kernel
+def k(out: {}.array(dtype={}.uint64)):
+    out[0] = {}.uint64({}.uint8({}))
+    out[1] = {}.uint64(-1)
+"""
+
+
+def test_negative_numbers_made_unsigned(tmp_path: Path) -> None:
+    """They wrap in Warp's dialect, and are refused in kbuild's own."""
+    out = np.zeros(2, np.uint64)
+    names = ["wp"] * 5
+    BothWays(tmp_path, UNSIGNED.format(".warp as wp", *names, "-128", "wp"))(1, out)
+    assert out.tolist() == [128, 2**64 - 1]
+    with pytest.raises(CompileError, match="-129 does not fit uint8"):
+        kernels.lower_text(tmp_path, UNSIGNED.format(".warp as wp", *names, "-129", "wp"), fmad=True)
+    with pytest.raises(CompileError, match=r"-1 does not fit uint64 .*\[KB122\]"):
+        kernels.lower_text(tmp_path, UNSIGNED.format(" as kb", *["kb"] * 5, "1", "kb"), fmad=True)

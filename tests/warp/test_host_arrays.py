@@ -236,3 +236,20 @@ def test_a_programs_own_notes_on_an_array() -> None:
     for name in ("shape", "ptr", "device", "_view", "numpy"):
         with pytest.raises(AttributeError, match=f"an array's {name} cannot change"):
             setattr(a, name, None)
+
+
+def test_ranges_of_copies() -> None:
+    """Arrays with gaps and one axis are copied in part too; a range that is none is refused."""
+    data = wp.array(list(range(8)), dtype=int, device="cpu")
+    dest = wp.full(8, 9, dtype=int, device="cpu")
+    wp.copy(dest[::2], data[1::4])
+    assert dest.tolist() == [1, 9, 5, 9, 9, 9, 9, 9]
+    wp.copy(dest[1::2], data[::2], dest_offset=1, src_offset=2, count=2)
+    assert dest.tolist() == [1, 9, 5, 4, 9, 6, 9, 9]
+    with pytest.raises(ValueError, match="src_offset is below zero"):
+        wp.copy(dest, data, src_offset=-1)
+    with pytest.raises(TypeError, match=r"count is an integer, not 2\.0"):
+        wp.copy(dest, data, count=2.0)
+    seen = wp.indexedarray(data, [wp.array([0, 2], dtype=int, device="cpu")])
+    with pytest.raises(ValueError, match="as a whole"):
+        wp.copy(seen, data, count=1)
