@@ -42,6 +42,7 @@ from kbuild.lang import (
     inout,
     operators,
     overloads,
+    places,
     references,
     static,
 )
@@ -88,13 +89,18 @@ def call(ctx: Context, node: ast.expr) -> Operand:
         ctx.refuse("KB111", "kernels have no arguments with two stars", node, "write the arguments out")
     if isinstance(callee, Function) and not isinstance(callee, Kernel) and references.wanted(callee):
         return _call_with_places(ctx, callee, node)
-    plain = [a.value if isinstance(a, ast.Starred) else a for a in node.args]
     types = {k.arg: _wanted_type(ctx, k.value) for k in node.keywords if k.arg == "dtype"}
-    given = ctx.operands([*plain, *(k.value for k in node.keywords if k.arg not in types)])
+    wanted = [*node.args, *(k.value for k in node.keywords if k.arg not in types)]
+    given = ctx.operands(wanted, lambda one: _argument(ctx, one))
     positional = _spread(ctx, node.args, given)
     others = [k.arg for k in node.keywords if k.arg and k.arg not in types]
     named = {**types, **dict(zip(others, given[len(node.args) :], strict=True))}
     return _dispatch(ctx, callee, positional, named, node)
+
+
+def _argument(ctx: Context, node: ast.expr) -> Operand:
+    """What stands for an argument; after a star, what has the parts."""
+    return places.several(ctx, node.value) if isinstance(node, ast.Starred) else ctx.expr(node)
 
 
 def _spread(ctx: Context, arguments: Sequence[ast.expr], given: list[Operand]) -> list[Operand]:
@@ -110,7 +116,7 @@ def _spread(ctx: Context, arguments: Sequence[ast.expr], given: list[Operand]) -
         elif is_composite(getattr(operand, "type", VOID)):
             found.extend(constructors.components(ctx, ctx.typed(operand, node), node))
         else:
-            help = "a tuple, a vector or a matrix can be spread"
+            help = "a tuple, a vector, a matrix, or a slice of an array with constant bounds can be spread"
             ctx.refuse("KB111", f"{describe(operand)} has no parts to pass one by one", node, help)
     return found
 

@@ -238,12 +238,14 @@ class Context:
 
     # Order of effects
 
-    def operands(self, expressions: Sequence[ast.expr]) -> list[Operand]:
+    def operands(
+        self, expressions: Sequence[ast.expr], lower: Callable[[ast.expr], Operand] | None = None
+    ) -> list[Operand]:
         """Operands in order; those before an effect are saved so that they are evaluated before it."""
         found: list[Operand] = []
         for node in expressions:
             mark = len(self.block)
-            operand = self.expr(node)
+            operand = (lower or self.expr)(node)
             if len(self.block) > mark:
                 found = self.saved_before(mark, found)
             found.append(operand)

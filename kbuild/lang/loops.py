@@ -160,7 +160,7 @@ def _bounds(ctx: Context, node: ast.expr) -> tuple[Expr, Expr, Expr]:
     callee = outer(ctx, node.func)
     if not isinstance(callee, Static) or callee.value is not range or node.keywords:
         ctx.refuse("KB110", "kernels loop over `range(…)` only", node, help)
-    given = ctx.operands(node.args)
+    given = [_as_number(ctx, one) for one in ctx.operands(node.args)]
     if not 1 <= len(given) <= 3:
         ctx.refuse("KB130", f"range() takes 1 to 3 arguments, not {len(given)}", node)
     bounds = _filled(given, ctx, node)
@@ -170,6 +170,13 @@ def _bounds(ctx: Context, node: ast.expr) -> tuple[Expr, Expr, Expr]:
     if not is_integer(start.type):
         ctx.refuse("KB130", f"range() takes integers, not {start.type}", node, "convert it: `kb.int32(…)`")
     return start, stop, step
+
+
+def _as_number(ctx: Context, operand: Operand) -> Operand:
+    """False and True that are known while building count as 0 and 1 in Warp's dialect, as in Python."""
+    if isinstance(operand, Const) and operand.type == BOOL and ctx.owner.dialect == "warp":
+        return Untyped(int(operand.value), operand.span or ctx.span(ctx.definition))
+    return operand
 
 
 def _filled(given: list[Operand], ctx: Context, node: ast.AST) -> list[Operand]:

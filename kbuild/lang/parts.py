@@ -66,7 +66,7 @@ def _chosen(ctx: Context, axis: ast.expr, extent: int, node: ast.Subscript) -> l
     """The indices along one axis."""
     span = ctx.span(node)
     if isinstance(axis, ast.Slice):
-        bounds = [_bound(ctx, bound, node) for bound in (axis.lower, axis.upper, axis.step)]
+        bounds = [bound(ctx, one, node) for one in (axis.lower, axis.upper, axis.step)]
         if bounds[2] == 0:
             ctx.refuse("KB141", "a slice with a step of zero", node)
         indices = range(*slice(*bounds).indices(extent))
@@ -84,7 +84,8 @@ def _chosen(ctx: Context, axis: ast.expr, extent: int, node: ast.Subscript) -> l
     return [_once(ctx, index)]
 
 
-def _bound(ctx: Context, node: ast.expr | None, whole: ast.Subscript) -> int | None:
+def bound(ctx: Context, node: ast.expr | None, whole: ast.Subscript) -> int | None:
+    """A bound of a slice, which is known while building; None for one that is not there."""
     if node is None:
         return None
     operand: Operand = ctx.expr(node)

@@ -15,6 +15,7 @@ from kbuild.lang.context import Context, assigned_symbols
 from kbuild.lang.operands import Operand, Pack, Static, Untyped, describe
 
 _SWIZZLE = "xyzw"
+MOST_UNPACKED = 256  # elements of an array
 
 
 def subscript(ctx: Context, node: ast.expr) -> Operand:
@@ -25,6 +26,39 @@ def subscript(ctx: Context, node: ast.expr) -> Operand:
     axes = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
     base, *indices = ctx.operands([node.value, *axes])
     return element(ctx, base, indices, node)
+
+
+def several(ctx: Context, node: ast.expr) -> Operand:
+    """What is unpacked, or passed with a star: of a slice of an array its elements, one by one."""
+    if not isinstance(node, ast.Subscript) or not isinstance(node.slice, ast.Slice):
+        return ctx.expr(node)
+    with ctx.nested() as block:
+        base = ctx.expr(node.value)
+    if not isinstance(getattr(base, "type", None), Array):
+        return ctx.expr(node)  # and nothing was evaluated yet
+    ctx.block.extend(block)
+    array = ctx.typed(base, node.value)
+    if not isinstance(array, (Read, nodes.Member)):
+        array = ctx.temporary(array)
+    span = ctx.span(node)
+    found = (element(ctx, array, [Untyped(i, span)], node) for i in _elements(ctx, node, node.slice))
+    return Pack(tuple(found), span)
+
+
+def _elements(ctx: Context, node: ast.Subscript, chosen: ast.Slice) -> range:
+    """Positions in an array whose length is known on the GPU only, so that nothing counts from its end."""
+    help = "write a constant start and stop, and a positive step, as in `*a[0:3]`"
+    if chosen.upper is None:
+        ctx.refuse("KB140", "a slice of an array that is unpacked needs a stop", node, help)
+    start, stop, step = (parts.bound(ctx, one, node) for one in (chosen.lower, chosen.upper, chosen.step))
+    if (step or 1) < 0 or step == 0:
+        ctx.refuse("KB141", f"a slice of an array that is unpacked has no step of {step}", node, help)
+    if min(start or 0, stop or 0) < 0:
+        ctx.refuse("KB141", "a slice of an array that is unpacked counts from its start", node, help)
+    found = range(start or 0, stop or 0, step or 1)
+    if len(found) > MOST_UNPACKED:
+        ctx.refuse("KB141", f"{len(found)} elements are too many to unpack, at most {MOST_UNPACKED} are", node)
+    return found
 
 
 def element(ctx: Context, base: Operand, indices: list[Operand], node: ast.Subscript) -> Operand:

@@ -24,7 +24,9 @@ def assign(ctx: Context, node: ast.stmt) -> None:
     assert isinstance(node, ast.Assign)
     if blocks.declare(ctx, node):
         return
-    value = _thread_index(ctx, node.value, node.targets[0]) or ctx.expr(node.value)
+    is_unpacked = all(isinstance(target, (ast.Tuple, ast.List)) for target in node.targets)
+    lower = places.several if is_unpacked else Context.expr
+    value = _thread_index(ctx, node.value, node.targets[0]) or lower(ctx, node.value)
     if len(node.targets) > 1 and not isinstance(value, (Pack, Untyped)):
         value = ctx.temporary(ctx.typed(value, node.value))
     if len(node.targets) > 1:
@@ -64,7 +66,10 @@ def store(ctx: Context, target: ast.expr, value: Operand, node: ast.AST) -> None
 def _unpack(ctx: Context, target: ast.Tuple | ast.List, value: Operand, node: ast.AST) -> None:
     if not isinstance(value, Pack):
         ctx.refuse(
-            "KB132", f"{describe(value)} cannot be unpacked", node, "only tuples, shapes and calls with several results"
+            "KB132",
+            f"{describe(value)} cannot be unpacked",
+            node,
+            "only tuples, shapes, calls with several results, slices of arrays",
         )
     if len(value.items) != len(target.elts):
         ctx.refuse("KB132", f"{len(value.items)} value(s) for {len(target.elts)} target(s)", node)

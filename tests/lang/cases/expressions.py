@@ -88,3 +88,21 @@ def starred(a: kb.array(dtype=float)):
     x, *y = two(1.0)  # E: KB143 cannot be assigned to
     kb.sqrt(*a)  # E: KB111 array1[float32] has no parts
     a[0] = kb.sqrt(**a)  # E: KB111 write the arguments out
+
+
+@kb.func
+def two(x: float, y: float):
+    return x + y
+
+
+@kb.kernel
+def unpacked(a: kb.array(dtype=float), n: int):
+    x, y = a[0:2]
+    a[0] = two(*a[1:3]) + x + y
+    a[1] = two(*a[:n])  # E: KB140 the bounds of a slice must be constants
+    a[2] = two(*a[1:])  # E: KB140 a slice of an array that is unpacked needs a stop
+    a[3] = two(*a[:-3])  # E: KB141 a slice of an array that is unpacked counts from its start
+    a[4] = two(*a[5:2:-1])  # E: KB141 a slice of an array that is unpacked has no step of -1
+    a[5] = two(*a[5:2:0])  # E: KB141 a slice of an array that is unpacked has no step of 0
+    a[6] = two(*a[0:100000])  # E: KB141 100000 elements are too many to unpack, at most 256 are
+    x, y = a[0:3]  # E: KB132 3 value(s) for 2 target(s)
