@@ -47,7 +47,6 @@ from kbuild.lang import (
     static,
 )
 from kbuild.lang.context import Context
-from kbuild.lang.effects import changes_memory
 from kbuild.lang.expressions import captured_operand, outer
 from kbuild.lang.operands import (
     Operand,
@@ -60,8 +59,8 @@ from kbuild.lang.operands import (
     describe,
     fit,
     integer_range,
-    structured,
 )
+from kbuild.lang.results import results_of
 from kbuild.loader import generic
 from kbuild.loader.builtins import TABLE, Builtin
 from kbuild.loader.identity import default_of
@@ -313,17 +312,6 @@ def _default(ctx: Context, function: Function, name: str, node: ast.Call) -> Ope
     except KeyError:
         ctx.refuse("KB130", f"{function.name} needs an argument for {name!r}", node)
     return captured_operand(ctx, value, node)
-
-
-def results_of(ctx: Context, call: nodes.Call) -> Operand:
-    """A call as an operand: a statement of its own if it changes memory, several results side by side."""
-    value: Expr = call
-    if call.type == VOID or isinstance(call.type, Tuple) or changes_memory(call.callee):
-        value = ctx.with_effects(call)
-    if isinstance(call.type, Tuple):
-        items = (nodes.Item(value, i, item, call.span) for i, item in enumerate(call.type.items))
-        return structured(items, ctx.program.structure(call.callee), call.span or ctx.span(ctx.definition))
-    return value
 
 
 # Constructors and conversions

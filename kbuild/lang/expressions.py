@@ -11,7 +11,7 @@ from kbuild.intrinsics.absent import ABSENT
 from kbuild.ir import nodes
 from kbuild.ir.nodes import Const, Expr, Read, Symbol
 from kbuild.ir.types import BOOL, Array, Matrix, Scalar, Struct, Vector
-from kbuild.lang import operators, places
+from kbuild.lang import operators, own_operators, places
 from kbuild.lang.context import Context, ExpressionHandler
 from kbuild.lang.operands import Operand, Pack, Place, Silenced, Static, Untyped, fit
 from kbuild.lang.scope import UnresolvedName
@@ -137,7 +137,7 @@ def tuple_(ctx: Context, node: ast.expr) -> Operand:
 def binary(ctx: Context, node: ast.expr) -> Operand:
     assert isinstance(node, ast.BinOp)
     left, right = ctx.operands([node.left, node.right])
-    return operators.binary(ctx, type(node.op), left, right, node)
+    return own_operators.binary(ctx, type(node.op), left, right, node)
 
 
 def unary(ctx: Context, node: ast.expr) -> Operand:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 from kbuild.ir.types import VOID, Type
 from kbuild.lang.annotations import Callee, Several, parameter_type, parameters_of
@@ -25,15 +26,23 @@ def choose(
     """The overload for these arguments; a function without overloads is itself."""
     if len(function.overloads) == 1:
         return function
+    best = fitting(function, given, named)
+    if best is None:
+        arguments = ", ".join([*map(describe, given), *(f"{name}={describe(o)}" for name, o in named.items())])
+        there_are = "; ".join(_signature(one) for one in function.overloads)
+        ctx.refuse("KB130", f"no overload of {function.name} takes ({arguments})", node, f"there are {there_are}")
+    return best
+
+
+def fitting(
+    function: Function, given: Sequence[Operand], named: Mapping[str, Operand] = MappingProxyType({})
+) -> Function | None:
+    """The overload that takes these arguments best; None where none does."""
     best, most = None, (-1, -1)
     for one in function.overloads:
         exact = _exact(one, given, named)
         if exact is not None and exact >= most:
             best, most = one, exact
-    if best is None:
-        arguments = ", ".join([*map(describe, given), *(f"{name}={describe(o)}" for name, o in named.items())])
-        there_are = "; ".join(_signature(one) for one in function.overloads)
-        ctx.refuse("KB130", f"no overload of {function.name} takes ({arguments})", node, f"there are {there_are}")
     return best
 
 

@@ -20,7 +20,7 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from kbuild.ir.types import Struct, Type, structs_in
-from kbuild.lang import asserts
+from kbuild.lang import asserts, own_operators
 from kbuild.lang.annotations import Annotated, Callee, Open, Several, parameter_type, parameters_of
 from kbuild.lang.scope import Captured, Scope, UnresolvedName, local_names
 from kbuild.lang.source import Definition, SourceFile, definition_of
@@ -80,6 +80,17 @@ def _visit(owner: Function, prefix: str, found: Reach) -> None:
         except UnresolvedName:
             continue  # the lowering says so, at the place
         _visit_value(captured, prefix, found)
+    for kind in _operators(definition):
+        own = own_operators.named(scope, kind)
+        if own is not None:
+            _visit_value(own, prefix, found)
+
+
+@cache
+def _operators(definition: Definition) -> tuple[type[ast.operator], ...]:
+    """Operators that a function uses, in the order of their names."""
+    used = {type(node.op) for node in ast.walk(definition) if isinstance(node, (ast.BinOp, ast.AugAssign))}
+    return tuple(sorted(used, key=lambda kind: kind.__name__))
 
 
 def _options(owner: Function) -> list[str]:

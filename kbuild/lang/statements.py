@@ -9,7 +9,7 @@ from kbuild.ir import nodes
 from kbuild.ir.nodes import Expr, Read, Symbol
 from kbuild.ir.traverse import root_of, walk
 from kbuild.ir.types import BOOL, INT32, VOID, Array, Tuple, Type, element_of, is_integer, is_number
-from kbuild.lang import asserts, atomics, blocks, loops, operators, places, references, static
+from kbuild.lang import asserts, atomics, blocks, loops, operators, own_operators, places, references, static
 from kbuild.lang.constructors import components
 from kbuild.lang.context import Context, StatementHandler, assigned_symbols
 from kbuild.lang.expressions import outer
@@ -209,7 +209,7 @@ def augmented(ctx: Context, node: ast.stmt) -> None:
         value = ctx.expr(node.value)
         if len(ctx.block) > mark:
             current = ctx.saved_before(mark, [current])[0]
-        _assign_name(ctx, node.target, operators.binary(ctx, type(node.op), current, value, node), node)
+        _assign_name(ctx, node.target, own_operators.binary(ctx, type(node.op), current, value, node), node)
         return
     several = places.targets(ctx, node.target)
     if several is not None:
@@ -223,23 +223,25 @@ def augmented(ctx: Context, node: ast.stmt) -> None:
     mark = len(ctx.block)
     ctx.block.extend(later)
     in_memory = isinstance(root_of(place), nodes.Index)
-    if in_memory and type(node.op) in _ATOMIC:
+    is_own = own_operators.chosen(ctx, type(node.op), place, value) is not None
+    if in_memory and not is_own and type(node.op) in _ATOMIC:
         _atomic(ctx, place, value, node)
         return
     current = ctx.saved_before(mark, [place])[0] if len(ctx.block) > mark else place
-    result = operators.binary(ctx, type(node.op), current, value, node)
+    result = own_operators.binary(ctx, type(node.op), current, value, node)
     ctx.emit(nodes.Assign(place, ctx.coerce(result, place.type, node, "the result"), ctx.span(node)))
 
 
 def _augmented_parts(ctx: Context, several: nodes.Build, node: ast.AugAssign) -> None:
     """`v[0:3] += w`."""
-    if isinstance(root_of(several.parts[0]), nodes.Index) and type(node.op) in _ATOMIC:
+    in_memory = isinstance(root_of(several.parts[0]), nodes.Index)
+    if in_memory and type(node.op) in _ATOMIC and own_operators.named(ctx.scope, type(node.op)) is None:
         whole = ctx.temporary(ctx.coerce(ctx.expr(node.value), several.type, node, "the value"))
         for place, part in zip(several.parts, components(ctx, whole, node), strict=True):
             _atomic(ctx, place, part, node)
         return
     current = ctx.temporary(several)
-    _assign_parts(ctx, several, operators.binary(ctx, type(node.op), current, ctx.expr(node.value), node), node)
+    _assign_parts(ctx, several, own_operators.binary(ctx, type(node.op), current, ctx.expr(node.value), node), node)
 
 
 def _as_load(target: ast.expr) -> ast.expr:

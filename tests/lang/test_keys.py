@@ -352,3 +352,33 @@ def test_functions_inside_captured_tables(tmp_path: Path, before: str, after: st
     assert first.key() != second.key()
     assert {"global:OPS@0/global:FACTOR", "closure:choice"} <= set(first.plan)
     assert identity(kernel.function, first.plan) == first.identity()
+
+
+OPERATORS = """\
+import kbuild.warp as wp
+
+
+@wp.func
+def add(a: wp.vec3, b: float):
+    return a * b
+
+
+@wp.kernel
+def uses(a: wp.array(dtype=float)):
+    a[0] += 1.0
+
+
+@wp.kernel
+def does_not(a: wp.array(dtype=float)):
+    a[0] = a[0] * 2.0
+"""
+
+
+def test_operators_of_the_programs_own(tmp_path: Path) -> None:
+    """A function with the name of an operator is reached by what uses the operator, and by nothing else."""
+    before = kernels.load(kernels.write(tmp_path, OPERATORS), "operators")[0]
+    after = kernels.load(kernels.write(tmp_path, OPERATORS.replace("a * b", "a / b")), "operators")[0]
+    assert reach(before.uses).plan == ["global:add"]
+    assert reach(before.uses).key() != reach(after.uses).key()
+    assert reach(before.does_not).plan == []
+    assert reach(before.does_not).key() == reach(after.does_not).key()
