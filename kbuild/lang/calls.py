@@ -174,11 +174,19 @@ def _dispatch(ctx: Context, callee: Any, given: list[Operand], named: dict[str, 
         return debugging.FORMS[name](ctx, given, named, node)
     if name in FUNCTIONS or name in OVERLOADS:
         return _library(ctx, name, given, named, node)
-    if named and name in forms.PARAMETERS:
-        given, named = forms.by_name(ctx, name, given, named, node), {}
+    names = _names_of(name)
+    if named and names:
+        given, named = forms.by_name(ctx, name, names, given, named, node), {}
     if named:
         ctx.refuse("KB130", f"{name}() takes no keyword arguments", node)
     return _intrinsic(ctx, name, given, node)
+
+
+def _names_of(name: str) -> tuple[str, ...]:
+    """Parameters of an intrinsic that may be given by name; none where the arguments are no plain values."""
+    if name in ROWS and name not in SPECIAL_FORMS:
+        return tuple(parameter for parameter, _ in ROWS[name].signature.parameters)
+    return forms.PARAMETERS.get(name, ())
 
 
 builtin_type = type
@@ -336,7 +344,7 @@ def convert(ctx: Context, type: Scalar, given: list[Operand], node: ast.Call) ->
     """`kb.float64(x)`: a number keeps its exact value, a value is converted."""
     if len(given) > 1:
         ctx.refuse("KB130", f"{type}() takes one argument, not {len(given)}", node)
-    operand: Operand = given[0] if given else Untyped(0, ctx.span(node))
+    operand: Operand = ctx.as_number(given[0], type) if given else Untyped(0, ctx.span(node))
     if isinstance(operand, Untyped):
         return Const(_converted(ctx, operand.value, type, node), type, ctx.span(node))
     value = ctx.typed(operand, node)

@@ -94,6 +94,7 @@ def _from_numbers(ctx: Context, type: Vector | Matrix, given: list[Operand], nod
     given = given or [zero] * (1 if takes_one else count)
     if len(given) != count and not (takes_one and len(given) == 1):
         _refuse_count(ctx, type, given, count, takes_one, node)
+    given = [ctx.as_number(operand, type.element) for operand in given]
     parts = [ctx.coerce(operand, type.element, node, f"an element of {type}") for operand in given]
     if len(parts) == count:
         return parts

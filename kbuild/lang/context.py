@@ -205,6 +205,17 @@ class Context:
             self.refuse("KB120", f"{what} must be {type}, not {expr.type}", node, conversion_help(expr.type, type))
         return expr
 
+    def as_number(self, operand: Operand, wanted: Type | None = None) -> Operand:
+        """In Warp's dialect, a variable that is assigned one number, once, is that number where another type is wanted,
+        or a constant."""
+        if self.owner.dialect != "warp" or not isinstance(operand, Read) or operand.type == wanted:
+            return operand
+        name = operand.symbol.name
+        number = self.known.get(name) if self.symbols.get(name) is operand.symbol else None
+        if number is None or isinstance(number, bool):
+            return operand
+        return Untyped(number, operand.span or self.span(self.definition))
+
     def refuse_number(self, operand: Untyped, type: Type, node: ast.AST, what: str) -> NoReturn:
         help = None
         if isinstance(operand.value, float) and not is_number(type):

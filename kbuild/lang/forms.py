@@ -153,11 +153,18 @@ PARAMETERS: Mapping[str, tuple[str, ...]] = {"identity": ("n", "dtype")}
 
 
 def by_name(
-    ctx: Context, name: str, given: list[Operand], named: Mapping[str, Operand], node: ast.AST
+    ctx: Context,
+    name: str,
+    names: tuple[str, ...],
+    given: list[Operand],
+    named: Mapping[str, Operand],
+    node: ast.AST,
 ) -> list[Operand]:
-    """Positional and keyword arguments of a form, in order."""
-    names = PARAMETERS[name]
+    """Positional and keyword arguments of a form or an intrinsic, in order."""
+    missing = [one for one in names[len(given) :] if one not in named]
     for one in named:
         if one not in names[len(given) :]:
             ctx.refuse("KB130", f"kb.{name} does not take {one!r} here: kb.{name}({', '.join(names)})", node)
+    if missing:
+        ctx.refuse("KB130", f"kb.{name} needs an argument for {missing[0]!r}", node)
     return [*given, *(named[one] for one in names if one in named)]

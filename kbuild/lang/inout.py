@@ -27,8 +27,14 @@ def place_of(ctx: Context, operand: Operand, node: ast.expr, what: str) -> Expr:
 
 
 def state_of(ctx: Context, operand: Operand, node: ast.expr, what: str) -> Expr | None:
-    """The variable of a state, None for a value that nobody could see again: `kb.randf(kb.rand_init(seed))`."""
+    """The variable of a state, None for a value that nobody could see again: `kb.randf(kb.rand_init(seed))`.
+
+    In Warp's dialect an element of an array gives its value, and stays what it is.
+    """
     if isinstance(operand, (nodes.Call, nodes.Convert, nodes.Const)):
+        return None
+    is_element = isinstance(operand, _PLACES) and isinstance(root_of(operand), nodes.Index)
+    if is_element and ctx.owner.dialect == "warp":
         return None
     return place_of(ctx, operand, node, what)
 

@@ -88,7 +88,7 @@ def bound(ctx: Context, node: ast.expr | None, whole: ast.Subscript) -> int | No
     """A bound of a slice, which is known while building; None for one that is not there."""
     if node is None:
         return None
-    operand: Operand = ctx.expr(node)
+    operand = ctx.as_number(ctx.expr(node))
     if isinstance(operand, Untyped) and isinstance(operand.value, int):
         return operand.value
     ctx.refuse("KB140", "the bounds of a slice must be constants", whole, "copy the elements in a loop")

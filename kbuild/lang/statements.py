@@ -330,6 +330,9 @@ def expression(ctx: Context, node: ast.stmt) -> None:
     assert isinstance(node, ast.Expr)
     if isinstance(node.value, ast.Constant) and isinstance(node.value.value, (str, type(...))):
         return
+    if isinstance(node.value, ast.IfExp):
+        if_(ctx, _as_if(node, node.value))
+        return
     if not isinstance(node.value, ast.Call):
         ctx.refuse("KB110", "this expression does nothing", node, "assign its value, or remove it")
     if blocks.statement(ctx, node.value):
@@ -342,6 +345,16 @@ def expression(ctx: Context, node: ast.stmt) -> None:
     if len(ctx.block) == mark:
         ctx.refuse("KB110", "this call does nothing: it changes no memory and its value is not used", node)
     _drop_results(ctx, mark)
+
+
+def _as_if(node: ast.Expr, value: ast.IfExp) -> ast.If:
+    """`f() if condition else g()` as a statement; `None` stands for nothing to do."""
+
+    def branch(one: ast.expr) -> list[ast.stmt]:
+        is_none = isinstance(one, ast.Constant) and one.value is None
+        return [] if is_none else [ast.copy_location(ast.Expr(one), one)]
+
+    return ast.copy_location(ast.If(value.test, branch(value.body), branch(value.orelse)), node)
 
 
 def _drop_results(ctx: Context, mark: int) -> None:

@@ -101,13 +101,14 @@ def argument_counts(a: kb.array(dtype=float)):
 def keywords(a: kb.array(dtype=float)):
     x = scaled(1.0, facter=2.0)  # E: KB130 did you mean 'factor'?
     y = scaled(1.0, 2.0, factor=3.0)  # E: KB130 gets 'factor' twice
-    z = kb.sqrt(x=1.0)  # E: KB130 no keyword arguments
+    z = kb.sqrt(x=1.0) + kb.pow(y=2.0, x=3.0) + kb.sqrt(y=1.0)  # E: KB130 does not take 'y' here: kb.sqrt(x)
     w = kb.vec3(x=1.0)  # E: KB130 no keyword arguments
     v = Spring(rest=1.0, stifness=2.0)  # E: KB130 did you mean 'stiffness'?
     u = kb.atomic_add(a, 0, value=1.0)  # E: KB130 positional arguments only
     t = Spring(1.0, rest=2.0)  # E: KB130 gets 'rest' twice
     s = float(x=1.0)  # E: KB130 no keyword arguments
-    a[0] = x + y + z + w + v.rest + u + t.rest + s
+    r = kb.pow(y=2.0)  # E: KB130 needs an argument for 'x'
+    a[0] = r + x + y + z + w + v.rest + u + t.rest + s
 
 
 @kb.kernel

@@ -118,3 +118,4 @@ def nothing_happens(a: kb.array(dtype=float)):
     a[0] == 1.0  # E: KB110 does nothing
     kb.sin(a[0])  # E: KB110 this call does nothing
     1.0  # E: KB110 does nothing
+    kb.atomic_add(a, 0, 1.0) if a[0] > 0.0 else a[1]  # E: KB110 does nothing
