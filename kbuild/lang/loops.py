@@ -25,7 +25,12 @@ def for_(ctx: Context, node: ast.stmt) -> None:
         _loop_body(ctx, node.body)
         raise Silenced
     target, (start, stop, step) = head
-    if static.mentions_in_static(ctx, node.body, target.id) or static.picks_items(ctx, node.body, target.id):
+    is_known = target.id in ctx.constants  # of an unrolled loop around this one
+    if (
+        is_known
+        or static.mentions_in_static(ctx, node.body, target.id)
+        or static.picks_items(ctx, node.body, target.id)
+    ):
         _unroll(ctx, node, target, (start, stop, step))
         return
     counter = Symbol(target.id, start.type, ctx.span(target))
@@ -46,8 +51,12 @@ def for_(ctx: Context, node: ast.stmt) -> None:
 
 
 def _unroll(ctx: Context, node: ast.For, target: ast.Name, bounds: tuple[Expr, Expr, Expr]) -> None:
-    """The body once for each value of the loop variable, which is a constant in it."""
-    if target.id in ctx.symbols or target.id in ctx.constants or not _is_private(node, ctx.definition):
+    """The body once for each value of the loop variable, which is a constant in it.
+
+    A loop over the same name that stands in the body is unrolled too, and leaves its last value, as in Python.
+    """
+    is_inner = target.id in ctx.constants
+    if target.id in ctx.symbols or not (is_inner or _is_private(node, ctx.definition, but_loops=True)):
         text = f"static() in this loop needs {target.id!r}, which is also an ordinary variable"
         ctx.refuse("KB182", text, target, "use a name of its own for the loop variable")
     was_unrolled, ctx.is_unrolled = ctx.is_unrolled, True
@@ -57,7 +66,8 @@ def _unroll(ctx: Context, node: ast.For, target: ast.Name, bounds: tuple[Expr, E
             for statement in node.body:
                 ctx.statement(statement)
     finally:
-        ctx.constants.pop(target.id, None)
+        if not is_inner:
+            ctx.constants.pop(target.id, None)
         ctx.is_unrolled = was_unrolled
 
 
@@ -131,14 +141,24 @@ def _is_assigned(statements: list[ast.stmt], name: str) -> bool:
     return any(isinstance(n.ctx, ast.Store) for n in names)
 
 
-def _is_private(node: ast.For, definition: ast.FunctionDef) -> bool:
-    """The loop variable is not assigned in the body, and not read but in bodies of loops over the same name."""
+def _is_private(node: ast.For, definition: ast.FunctionDef, but_loops: bool = False) -> bool:
+    """The loop variable is not assigned in the body (`but_loops`: except by loops that always run), and not read but in
+    bodies of loops over the same name."""
     assert isinstance(node.target, ast.Name)
     name = node.target.id
-    if _is_assigned(node.body, name):
+    if _is_assigned(_without_loops(node.body, name) if but_loops else node.body, name):
         return False
     parameters = {a.arg for a in ast.walk(definition.args) if isinstance(a, ast.arg)}
     return name not in parameters and not _read_outside_loops(definition.body, name)
+
+
+def _without_loops(statements: list[ast.stmt], name: str) -> list[ast.stmt]:
+    """Statements, with the bodies of those that are loops over the name in place of these."""
+    found: list[ast.stmt] = []
+    for one in statements:
+        is_loop = isinstance(one, ast.For) and isinstance(one.target, ast.Name) and one.target.id == name
+        found += _without_loops(one.body, name) if isinstance(one, ast.For) and is_loop else [one]
+    return found
 
 
 def _read_outside_loops(statements: list[ast.stmt], name: str) -> bool:

@@ -55,3 +55,21 @@ def test_known_truths_are_bounds_of_a_range_in_warps_dialect(tmp_path: Path) -> 
     out = np.zeros(2, np.int32)
     BothWays(tmp_path, text)(1, out)
     assert out.tolist() == [1, 3]
+
+
+def test_an_unrolled_loop_over_the_same_name_leaves_its_last_value(tmp_path: Path) -> None:
+    text = """
+        @kb.kernel
+        def kernel(out: kb.array(dtype=int)):
+            for i in range(2):
+                out[i] += 10
+                for i in range(1, 4):
+                    out[i] += 1
+                out[4] += kb.static(i + 1)
+                for i in range(0):
+                    out[0] += 1000
+                out[5] += i
+    """
+    out = np.zeros(6, np.int32)
+    BothWays(tmp_path, text)(1, out)
+    assert out.tolist() == [10, 12, 2, 2, 8, 6]

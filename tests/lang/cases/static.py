@@ -36,3 +36,8 @@ def loops(a: kb.array(dtype=int), n: int):
     for m in range(3):  # E: KB182 which is also an ordinary variable
         a[m] = kb.static(m * 2)
     a[m] = m
+    for p in range(2):  # E: KB182 which is also an ordinary variable
+        if a[0] > 0:
+            for p in range(3):
+                a[1] = 1
+        a[p] = kb.static(p * 2)
