@@ -41,7 +41,8 @@ def _overlap(path: Path, other: Path) -> bool:
 
 @cache
 def _used(function: Function) -> frozenset[Path]:
-    """Parameters and fields of parameters that the function does something with; to hand one on is none yet."""
+    """Parameters and fields of parameters that the function does something with; to hand one on is none yet, and in
+    Warp's dialect neither is to ask for an extent, which is 0 where there is no array."""
     found: set[Path] = set()
     waiting: list[nodes.Node] = list(function.body)
     while waiting:
@@ -56,7 +57,7 @@ def _used(function: Function) -> frozenset[Path]:
                 inside = [rest for other, rest in _used(node.callee) if other == number]
                 found.update((base, way + rest) for base, way in paths for rest in inside)
                 waiting += [] if paths else [argument]
-        else:
+        elif not (function.wraps and isinstance(node, nodes.Extent) and _is_parameter(node.array, function)):
             waiting += children(node)
     return frozenset(found)
 

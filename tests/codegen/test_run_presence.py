@@ -180,3 +180,34 @@ def test_a_loop_takes_a_name_over(load: Any) -> None:
     (name,) = module.kernels
     module.launch(name, 3, [device(out)])
     assert out.tolist() == [9.0] * 3
+
+
+@pytest.mark.parametrize("dialect", ["wp", "kb"])
+def test_in_warps_dialect_what_is_asked_for_its_extents_may_be_none(load: Any, dialect: str) -> None:
+    kernel, module = load(f"""
+        import kbuild.warp as wp
+
+        @kb.struct
+        class Model:
+            rows: kb.array2d(dtype=float)
+
+        @{dialect}.func
+        def longer(a: kb.array(dtype=float), b: kb.array(dtype=float)):
+            return a.shape[0] + b.shape[0] + int(b[0])
+
+        @{dialect}.kernel
+        def kernel(out: kb.array(dtype=int), a: kb.array(dtype=float), b: kb.array(dtype=float), m: Model):
+            out[0] = longer(a, b) + 10 * len(a) + m.rows.shape[1]
+    """)
+    if dialect == "kb":
+        assert optional_parameters(kernel.function) == []
+        return
+    assert optional_parameters(kernel.function) == ["a", "m.rows"]
+    out, b = np.zeros(1, np.int32), np.full(3, 4.0, np.float32)
+    (name,) = module.kernels
+    module.launch(name, 1, [device(out), None, device(b), {"rows": None}])
+    assert out.tolist() == [7]
+    one, a, b_type, m = (parameter.type for parameter in kernel.function.parameters)
+    result = Memory(one.element, (1,), [0])
+    simulate(kernel, (1,), [result, zero(a), Memory(b_type.element, (3,), [4.0] * 3), zero(m)])
+    assert result.data == [7]
