@@ -54,6 +54,7 @@ CONSTRUCTS = """\
 | `+ - * / // % **`, `@` | both sides of one type; integers divide and leave remainders as in C |
 | `& \\| ^ ~ << >>` | integers |
 | `f(*pair)`, `kb.vec3(*v, 1.0)` | the parts of a tuple, vector or matrix as arguments |
+| `x, y = a[0:2]`, `f(*a[0:4:2])` | elements of an array; start, stop and step are constants, none below zero |
 | `f = kb.static(…)`, `vec = kb.types.vector(3, float)` | a local name for a function or a type |
 | `assert condition, "text"` | compiled where `asserts = true`; see [debugging.md](debugging.md) |
 | `== != < <= > >=`, chained too; `and or not`, `x if c else y` | as in Python; only what decides is computed |
