@@ -8,6 +8,7 @@ import operator
 from kbuild.intrinsics import library, library_rotations
 from kbuild.ir import nodes
 from kbuild.ir.nodes import Const, Expr
+from kbuild.ir.signs import is_never_negative
 from kbuild.ir.types import (
     BOOL,
     Matrix,
@@ -110,7 +111,8 @@ def _build(ctx: Context, op: str, sign: str, a: Expr, b: Expr, node: ast.AST) ->
     if op == "floordiv" and is_integer(a.type):
         op = "div"  # integers divide towards zero
     type = _result_type(ctx, op, sign, a.type, b.type, node)
-    if rounds_down and isinstance(type, Scalar) and type.kind == "int":
+    is_towards_zero = is_never_negative(a, frozenset()) and is_never_negative(b, frozenset())
+    if rounds_down and isinstance(type, Scalar) and type.kind == "int" and not is_towards_zero:
         return _floor_divided(ctx, a, b, type, node)
     return nodes.Binary(op, a, b, type, ctx.span(node))
 
