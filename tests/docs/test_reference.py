@@ -78,6 +78,8 @@ def one(a: kb.array(dtype=float), b: kb.array2d[kb.vec3], n: int, m: kb.mat33, t
     vec = kb.types.vector(3, float)
     w = vec(*kb.vec2(1.0), 1.0)
     total, rest = f(w[0])
+    a[5], a[6] = halved(max(*a[0:4:3]))
+    a[7], a[8] = a[0:2]
     print(total, w)
     a[2] = abs(min(max(a[0], 1.0), 2.0)) ** 2.0 // 3.0 % pow(a[0], 2.0)
     v = kb.quat_rotate(t.q, t.p) + m @ v
