@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -136,3 +136,37 @@ def test_timers(capsys: pytest.CaptureFixture[str]) -> None:
 def test_numbers_of_numpy() -> None:
     assert wp.dtype_to_numpy(wp.vec3d) is np.float64
     assert wp.dtype_from_numpy(np.int16) is kb.int16
+
+
+@wp.kernel
+def rebound(x: Any):  # type: ignore[no-untyped-def]
+    pass
+
+
+KNOWN = rebound
+
+
+def rebound(x: float) -> None: ...  # type: ignore[no-redef]
+
+
+def test_stubs_of_kernels_by_their_place() -> None:
+    assert wp.overload(rebound) is KNOWN
+
+    def refused(x: float) -> float: ...
+
+    with pytest.raises(TypeError, match=r"Return annotations are not allowed on @wp\.overload stubs"):
+        wp.overload(refused)
+
+    @wp.kernel(name="another")
+    def named(x: Any):  # type: ignore[no-untyped-def]
+        pass
+
+    assert named.key == "another"
+
+    def twice(x: Any):  # type: ignore[no-untyped-def]
+        pass
+
+    for key in "ab":
+        wp.kernel(name=key)(twice)
+    with pytest.raises(RuntimeError, match=r"Ambiguous kernel lookup: twice .*\(a, b\)"):
+        wp.overload(twice)
