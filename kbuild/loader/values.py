@@ -269,6 +269,7 @@ class Vec(_Fixed):
     __slots__ = ()
     _kb_type_: abi.Vector
     _length_ = _OfClass(lambda type: type.length)
+    _wp_generic_type_str_ = _OfClass(lambda type: type.kind + "_t")
     _shape_ = _OfClass(lambda type: (type.length,))
     _wp_scalar_type_ = _OfClass(lambda type: class_of(type.element))
 
@@ -482,6 +483,7 @@ class Mat(_Fixed):
     _kb_type_: abi.Matrix
     _row_: type[Vec]
     _length_ = _OfClass(lambda type: type.rows * type.columns)
+    _wp_generic_type_str_ = _OfClass(lambda type: "mat_t")
     _shape_ = _OfClass(lambda type: (type.rows, type.columns))
     _wp_scalar_type_ = _OfClass(lambda type: class_of(type.element))
 

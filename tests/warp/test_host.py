@@ -10,6 +10,7 @@ import pytest
 import kbuild as kb
 import kbuild.warp as wp
 from kbuild.loader import resolve
+from kbuild.loader.errors import LaunchError
 from kbuild.warp.absent import NotInKbuild
 from tests.helpers.fake_cuda import FakeCuda
 
@@ -170,3 +171,16 @@ def test_stubs_of_kernels_by_their_place() -> None:
         wp.kernel(name=key)(twice)
     with pytest.raises(RuntimeError, match=r"Ambiguous kernel lookup: twice .*\(a, b\)"):
         wp.overload(twice)
+
+
+def test_numbers_for_vectors_of_launches() -> None:
+    @wp.kernel
+    def moved(v: wp.vec3, x: float, y: Any):  # type: ignore[no-untyped-def]
+        pass
+
+    command = wp.Launch(moved, "cuda:0")
+    for which in (0, "v"):
+        with pytest.raises(LaunchError, match="argument 'v' expects vec3f but got a single value"):
+            getattr(command, "set_param_at_index" if which == 0 else "set_param_by_name")(which, 123)
+    command.set_params([wp.vec3(), 1.0, 2])
+    assert command.bound.args == (wp.vec3(), 1.0, 2)

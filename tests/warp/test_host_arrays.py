@@ -288,3 +288,18 @@ def test_fields_of_structs() -> None:
     for name, kind in (("v", "vec3f"), ("m", "mat22f"), ("q", "quatf")):
         with pytest.raises(TypeError, match=f"Struct field '{name}' expects {kind} but got a single value"):
             setattr(things, name, 1.5)
+
+
+def test_arrays_full_of_what_lists_say() -> None:
+    made = wp.full(2, [17, 42, 99], device="cpu")
+    assert made.dtype is wp.types.vector(3, wp.int64)
+    assert made.dtype._wp_generic_type_str_ == "vec_t"
+    assert made.tolist() == [[17, 42, 99]] * 2
+    assert wp.full(1, [[1.0, 2.0]], device="cpu").dtype is wp.types.matrix((1, 2), wp.float64)
+    for given in (np.array([True, False]), np.array([[1, 2], [3, 4]], np.uint8)):
+        filled = wp.full((2,), given, device="cpu")
+        assert filled.dtype._shape_ == given.shape
+        assert np.array_equal(filled.numpy(), [given, given])
+    with pytest.raises(TypeError, match="not of 3 axes"):
+        wp.full(1, np.zeros((2, 2, 2)), device="cpu")
+    assert wp.full(1, wp.vec2(1.0, 2.0), device="cpu").dtype is wp.vec2
