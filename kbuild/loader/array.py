@@ -217,6 +217,13 @@ class array(Shaped):
             raise AttributeError("an array on %s has no __array_interface__: use numpy()" % self.device)
         described = interface.write(self._alive(), None)
         del described["stream"]
+        if 0 in self.shape:  # an address that is not 0, and strides: NumPy takes no empty array without
+            described["data"] = (self.ptr or 1, self.readonly)
+            strides, step = [], int(described["typestr"][2:])
+            for extent in reversed(described["shape"]):
+                strides.append(step)
+                step *= extent
+            described["strides"] = tuple(reversed(strides))
         return described
 
     def __dlpack__(self, **options: Any) -> Any:

@@ -135,7 +135,7 @@ class indexedarray(Shaped):
             whole[start : start + length] = given[number * length : (number + 1) * length]
         _upload(self.data, whole)
 
-    def _runs(self) -> tuple[list[int], int]:
+    def _runs(self) -> tuple[Any, int]:
         """Where the elements lie among the bytes of `data`, in pieces of so many bytes."""
         if not self.is_alive:
             raise ValueError("the array has been freed")
@@ -145,7 +145,7 @@ class indexedarray(Shaped):
         length = self._type.element.size
         for extent in self.shape[axis:]:
             length *= extent
-        positions = [0]
+        positions: Any = [0]
         steps = interface.contiguous_strides(self.data.shape, self._type.element.size)
         for number, step in enumerate(steps[:axis]):
             offsets = [i * step for i in self._along(number)]
@@ -163,6 +163,10 @@ class indexedarray(Shaped):
                 message = "the index array of axis %d holds %d at %d, and the data has %d elements along it"
                 raise IndexError(message % (axis, position, number, extent))
         return found
+
+    def list(self) -> Any:
+        """All elements as one flat list."""
+        return host.decode(self.tobytes(), (self.size,), self._type.element, self.data._make)
 
 
 class indexedarray1d(indexedarray):

@@ -125,7 +125,7 @@ def struct(cls: type, may_be_empty: bool = False) -> type:
             raise TypeError("%s may not define %s: fields start at zero" % (where, name))
     setattr(cls, "_kb_struct_", True)  # noqa: B010 (the class has no such attribute for a type checker)
     setattr(cls, "__init__", _struct_init)  # noqa: B010
-    setattr(cls, "__setattr__", _struct_setattr)  # noqa: B010
+    setattr(cls, "__setattr__", set_field)  # noqa: B010
     if "__repr__" not in cls.__dict__:
         setattr(cls, "__repr__", _struct_repr)  # noqa: B010
     return cls
@@ -194,7 +194,8 @@ def _zero(cls: type, field: abi.Field) -> object:
     return class_of(field.type)()  # type: ignore[operator]
 
 
-def _struct_setattr(self: object, name: str, value: object) -> None:
+def set_field(self: object, name: str, value: object) -> None:
+    """What assigns to a field. Raises AttributeError, TypeError."""
     fields = _annotations(type(self))
     if name not in fields:
         raise AttributeError("%s has no field %r%s" % (type(self).__qualname__, name, did_you_mean(name, fields)))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from weakref import WeakKeyDictionary
+
 from . import abi, generic, types
 from .errors import did_you_mean
 from .layout import abi_type
@@ -38,6 +40,42 @@ def choose(function: types.Function, args: tuple[Any, ...], kwargs: Mapping[str,
         if all(type is not None and _admits(one, name, type, binding) for name, type in pairs):
             return one
     return function.overloads[-1]
+
+
+_wanted: WeakKeyDictionary[types.Function, list[Any]] = WeakKeyDictionary()
+
+
+def check(function: types.Function, args: tuple[Any, ...]) -> None:
+    """Refuses what a function of Warp's dialect cannot be called with on the host. Raises RuntimeError, as Warp does.
+
+    That is a number for what is none, Python's own `float` for another floating-point type than float32, and a function
+    that kernels do not know for one that they do.
+    """
+    wanted = _wanted.get(function)
+    if wanted is None:
+        names = generic.parameter_names(function.function)
+        wanted = _wanted[function] = [_parameter(function.function, name) for name in names]
+    for one, value in zip(wanted, args):
+        if one is not None and _is_wrong(one, value):
+            message = "Error calling function '%s', no overload found for arguments %r"
+            raise RuntimeError(message % (function.__name__, args))
+
+
+def _parameter(function: Any, name: str) -> Any:
+    """A parameter's type, or the class of functions; None where anything goes."""
+    try:
+        annotation = generic.annotation_of(function, name)
+        return annotation if annotation is types.Function else abi_type(annotation)
+    except Exception:  # an open type, or none
+        return None
+
+
+def _is_wrong(wanted: Any, value: Any) -> bool:
+    if wanted is types.Function:
+        return hasattr(value, "__code__")
+    if isinstance(wanted, abi.Scalar):
+        return type(value) is float and wanted.kind == "float" and wanted != abi.FLOAT32
+    return isinstance(value, (int, float))
 
 
 def _admits(function: types.Function, name: str, type: abi.Type, binding: generic.Binding) -> bool:

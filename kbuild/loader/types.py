@@ -91,6 +91,10 @@ class Function:
             from . import overloading  # few functions have a second meaning
 
             return overloading.choose(self, args, kwargs).function(*args, **kwargs)
+        if self.dialect:
+            from . import overloading
+
+            overloading.check(self, args)
         return self.function(*args, **kwargs)
 
     def __repr__(self) -> str:

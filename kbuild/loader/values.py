@@ -102,6 +102,15 @@ def coerce(scalar: abi.Scalar, value: object) -> object:
     return number
 
 
+def _whole(scalar: abi.Scalar, value: object) -> object:
+    """A component of a vector of integers. Numbers below zero wrap in those without sign, as the scalar types do."""
+    if scalar.kind == "uint" and hasattr(value, "__index__"):
+        number = operator.index(value)
+        if -(1 << (8 * scalar.size - 1)) <= number < 0:
+            return wrap(scalar, number)
+    return coerce(scalar, value)
+
+
 def _coerce_float(scalar: abi.Scalar, value: object) -> float:
     try:
         number = float(value)  # type: ignore[arg-type]
@@ -260,6 +269,7 @@ class Vec(_Fixed):
     __slots__ = ()
     _kb_type_: abi.Vector
     _length_ = _OfClass(lambda type: type.length)
+    _wp_generic_type_str_ = _OfClass(lambda type: type.kind + "_t")
     _shape_ = _OfClass(lambda type: (type.length,))
     _wp_scalar_type_ = _OfClass(lambda type: class_of(type.element))
 
@@ -273,7 +283,7 @@ class Vec(_Fixed):
         elif element.kind == "float":
             list.__init__(self, [round_float(element, float(c)) for c in components])  # type: ignore[arg-type]
         else:
-            list.__init__(self, [coerce(element, c) for c in components])
+            list.__init__(self, [_whole(element, c) for c in components])
 
     @classmethod
     def _numbers(cls, given: tuple[object, ...]) -> tuple[object, ...]:
@@ -401,9 +411,13 @@ class Transform(Vec):
                 components = position, (0.0, 0.0, 0.0, 1.0)
             super().__init__(*components)
             return
-        if components or not set(named) <= {"p", "q"}:
+        unknown = min(set(named) - {"p", "q"}, default=None)
+        if unknown is not None:
+            raise TypeError("got an unexpected keyword argument %r" % unknown)
+        if len(components) > 1 or (components and "p" in named):
             raise TypeError("%s takes %s, or p= and q=" % (type(self).__name__, self._wanted()))
-        super().__init__(named.get("p", (0.0, 0.0, 0.0)), named.get("q", (0.0, 0.0, 0.0, 1.0)))
+        position = components[0] if components else named.get("p", (0.0, 0.0, 0.0))
+        super().__init__(position, named.get("q", (0.0, 0.0, 0.0, 1.0)))
 
     @property
     def p(self) -> Vec:
@@ -469,6 +483,7 @@ class Mat(_Fixed):
     _kb_type_: abi.Matrix
     _row_: type[Vec]
     _length_ = _OfClass(lambda type: type.rows * type.columns)
+    _wp_generic_type_str_ = _OfClass(lambda type: "mat_t")
     _shape_ = _OfClass(lambda type: (type.rows, type.columns))
     _wp_scalar_type_ = _OfClass(lambda type: class_of(type.element))
 

@@ -13,7 +13,7 @@ from kbuild.loader.layout import ArrayAnnotation, IndexedAnnotation, abi_type
 from kbuild.loader.values import class_of
 
 from .absent import refusal
-from .data import prepared
+from .data import composite_of, prepared
 from .devices import default
 
 TYPE_CHECKING = False
@@ -202,8 +202,10 @@ def full(
     shape: Any = None, value: Any = 0, dtype: Any = None, device: Any = None, pinned: bool = False, **options: Any
 ) -> Any:
     """An array with `value` in every element."""
-    shape = _shape("full", shape, options)
-    return arrays.full(shape, value, _known(dtype), default(device), _memory(pinned, device))
+    shape, dtype = _shape("full", shape, options), _known(dtype)
+    if dtype is None:
+        dtype = composite_of(value)
+    return arrays.full(shape, value, dtype, default(device), _memory(pinned, device))
 
 
 def _shape(what: str, shape: Any, options: dict[str, Any]) -> Any:

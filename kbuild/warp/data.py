@@ -9,9 +9,10 @@ from __future__ import annotations
 import sys
 
 from kbuild.loader import abi, host
+from kbuild.loader.factories import matrix, vector
 from kbuild.loader.interface import inner_shape, typestr_of
 from kbuild.loader.layout import abi_type
-from kbuild.loader.values import class_of
+from kbuild.loader.values import Mat, Vec, class_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,6 +36,22 @@ def prepared(data: Any, dtype: Any) -> tuple[Any, Any]:
         found = abi_type(host.encode(data, None)[2])
         return data, class_of(_WIDER.get(str(found), found))
     return _gathered(data, element), dtype
+
+
+def composite_of(value: Any) -> Any:
+    """The vector or matrix type that a list or an ndarray stands for as one value; None where it says nothing."""
+    if isinstance(value, (list, tuple)) and not isinstance(value, (Vec, Mat)):
+        rows = value if value and isinstance(value[0], (list, tuple)) else [value]
+        shape = (len(value), len(rows[0])) if rows is value else (len(value),)
+        found = abi_type(host.encode([one for row in rows for one in row], None)[2])
+        element = class_of(_WIDER.get(str(found), found))
+    elif getattr(value, "shape", ()) and hasattr(value, "dtype"):
+        shape, element = tuple(value.shape), class_of(abi.SCALARS[value.dtype.name])
+    else:
+        return None
+    if len(shape) > 2:
+        raise TypeError("one value is a number, a vector or a matrix, not of %d axes" % len(shape))
+    return vector(shape[0], element) if len(shape) == 1 else matrix(shape, element)
 
 
 def _has_structs(data: Any) -> bool:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import sys
 
-from kbuild.loader import generic, host
+from kbuild.loader import abi, generic, host
 from kbuild.loader import types as runtime
 from kbuild.loader.errors import did_you_mean
-from kbuild.loader.layout import AbsentType, abi_type
+from kbuild.loader.layout import AbsentType, abi_type, set_field
+from kbuild.loader.values import class_of
 
 from .absent import decorator_maker, refusal
 from .modules import Module
@@ -41,8 +42,8 @@ def kernel(f: Any = None, **options: Any) -> Any:
     for name in options:
         if name not in _KERNEL:
             raise TypeError("@wp.kernel has no option %r%s" % (name, did_you_mean(name, _KERNEL)))
-    kept = _meaningful(options)
-    return _kernel(f, kept) if f is not None else lambda function: _kernel(function, kept)
+    kept, key = _meaningful(options), options.get("name")
+    return _kernel(f, kept, key) if f is not None else lambda function: _kernel(function, kept, key)
 
 
 def _kernel(function: Any, options: dict[str, Any], key: str | None = None) -> runtime.Kernel:
@@ -50,7 +51,12 @@ def _kernel(function: Any, options: dict[str, Any], key: str | None = None) -> r
     made.key, made.adj, made.func = key or made.qualname, _Adjoint(made), function
     made.module = Module(made.module)
     made.dialect = "warp"
+    _kernels.setdefault((function.__module__, function.__qualname__), {})[made.key] = made
     return made  # type: ignore[no-any-return]
+
+
+# By module and qualified name, and then by key: the last kernel that was declared so, whatever its name means now.
+_kernels: dict[tuple[str, str], dict[str, runtime.Kernel]] = {}
 
 
 class _AnyKernel(type):
@@ -141,7 +147,48 @@ def _struct(cls: type) -> type:
             delattr(cls, name)
     made: Any = runtime.struct(cls, may_be_empty=True)
     made.numpy_dtype, made.numpy_value = _NumpyDtype(), _numpy_value
+    if "cls" not in fields:
+        made.cls = made
+    made.__setattr__ = _set_field
     return made  # type: ignore[no-any-return]
+
+
+def _set_field(self: Any, name: str, value: Any) -> None:
+    """A field as Warp takes it: None for zero, and a matrix of numbers in a row. Raises TypeError, AttributeError."""
+    wanted = _composites(type(self)).get(name)
+    if wanted is not None:
+        made: Any = class_of(wanted)
+        if value is None:
+            value = made(*(0,) * wanted.length) if isinstance(wanted, abi.Vector) else made()
+        elif isinstance(value, (int, float)):
+            raise TypeError("Struct field '%s' expects %s but got a single value" % (name, name_of(wanted)))
+        elif isinstance(wanted, abi.Matrix) and _is_flat(value, wanted.rows * wanted.columns):
+            value = made(*value)
+    set_field(self, name, value)
+
+
+def _composites(cls: Any) -> dict[str, Any]:
+    """The fields of a record that are vectors or matrices."""
+    known: dict[str, Any] | None = cls.__dict__.get("_wp_composites_")
+    if known is None:
+        try:
+            fields: Any = abi_type(cls).fields  # type: ignore[attr-defined]
+        except TypeError:  # a type that is not here: launches say so
+            fields = ()
+        known = cls._wp_composites_ = {
+            one.name: one.type for one in fields if isinstance(one.type, (abi.Vector, abi.Matrix))
+        }
+    return known
+
+
+def _is_flat(value: Any, count: int) -> bool:
+    return hasattr(value, "__len__") and len(value) == count and not hasattr(value[0], "__len__")
+
+
+def name_of(type: Any) -> str:
+    """Warp's name of a vector or matrix: `vec3f`."""
+    name: str = class_of(type).__name__  # type: ignore[attr-defined]
+    return name + "f" if type.element == abi.FLOAT32 else name
 
 
 class _NumpyDtype:
@@ -196,9 +243,22 @@ def overload(kernel: Any, arg_types: Any = None) -> Any:
         if isinstance(kernel, runtime.Kernel):
             return overloading.instance(kernel, arg_types)
         place = sys._getframe(1)
-        return overloading.declared(kernel, {**place.f_globals, **place.f_locals})
+        return overloading.declared(kernel, {**place.f_globals, **place.f_locals, **_declared(kernel)})
     except AbsentType:
         return kernel
+
+
+def _declared(stub: Any) -> dict[str, runtime.Kernel]:
+    """The kernel that was declared where a stub is, by the stub's name. Raises TypeError, RuntimeError."""
+    name = getattr(stub, "__name__", "")
+    said = getattr(stub, "__annotations__", {}).get("return")
+    if said not in (None, type(None), "None"):
+        raise TypeError("Return annotations are not allowed on @wp.overload stubs: %s -> %r" % (name, said))
+    known = _kernels.get((getattr(stub, "__module__", ""), getattr(stub, "__qualname__", "")), {})
+    if len(known) > 1:
+        keys = ", ".join(sorted(known))
+        raise RuntimeError("Ambiguous kernel lookup: %s is the function of several kernels (%s)" % (name, keys))
+    return {name: next(iter(known.values()))} if known else {}
 
 
 def constant(x: Any) -> Any:

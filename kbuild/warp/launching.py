@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from kbuild.loader import bound, context, current, generic, recording, resolve
+from kbuild.loader import abi, bound, context, current, generic, recording, resolve
 from kbuild.loader.errors import LaunchError, did_you_mean
+from kbuild.loader.layout import abi_type
 
 from .absent import refusal
+from .declarations import name_of
 from .devices import default, get_device
 
 TYPE_CHECKING = False
@@ -153,17 +155,22 @@ class Launch:
     def set_param_at_index(self, index: int, value: Any, adjoint: bool = False) -> None:
         """Changes an argument by its position."""
         _without_adjoints("Launch.set_param_at_index", adjoint, None, None, {})
-        self.bound.set(index, value)
+        self._set(index, value)
 
     def set_param_by_name(self, name: str, value: Any, adjoint: bool = False) -> None:
         """Changes an argument by the parameter's name."""
         _without_adjoints("Launch.set_param_by_name", adjoint, None, None, {})
-        self.bound.set(name, value)
+        self._set(name, value)
 
     def set_params(self, values: Any) -> None:
         """Changes the arguments from the first on."""
         for position, value in enumerate(values):
-            self.bound.set(position, value)
+            self._set(position, value)
+
+    def _set(self, which: Any, value: Any) -> None:
+        if isinstance(value, (int, float)) and self._made is None:  # one that is made refuses by itself
+            self._asked.check_number(which)
+        self.bound.set(which, value)
 
     def set_param_at_index_from_ctype(self, index: int, value: Any, adjoint: bool = False) -> None:
         """Changes an argument by its position; the value is a number, also one of ctypes."""
@@ -218,6 +225,14 @@ class _Asked:
                     "%s has no parameter %r%s" % (self.kernel.name, name, did_you_mean(name, self._names))
                 )
             self._values[name] = value
+
+    def check_number(self, which: Any) -> None:
+        """Raises LaunchError where a parameter is a vector or a matrix."""
+        name = self._names[which] if isinstance(which, int) else which
+        if name in self._names:
+            wanted = generic.annotation_of(self.kernel.function, name)
+            if not generic.is_open(wanted) and isinstance(abi_type(wanted), (abi.Vector, abi.Matrix)):
+                raise LaunchError("argument '%s' expects %s but got a single value" % (name, name_of(abi_type(wanted))))
 
     def bind(self) -> bound.BoundLaunch:
         """The launch. Raises what `kb.bind` raises."""

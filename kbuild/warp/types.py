@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kbuild.loader import abi, reference, values
+from kbuild.loader import abi, interface, reference, values
 from kbuild.loader.array import array as _array
 from kbuild.loader.factories import matrix, quaternion, transformation, vector
 from kbuild.loader.indexed import indexedarray as _indexedarray
@@ -122,6 +122,12 @@ def type_size_in_bytes(dtype: Any) -> int:
     return abi_type(dtype).size
 
 
+def strides_from_shape(shape: Any, dtype: Any) -> tuple[int, ...]:
+    """Bytes from element to element along each axis, of an array without gaps."""
+    extents = tuple(shape) if hasattr(shape, "__iter__") else (shape,)
+    return interface.contiguous_strides(extents, abi_type(dtype).size)
+
+
 def type_scalar_type(dtype: Any) -> Any:
     """The element type of a vector or matrix, else the type itself."""
     type = abi_type(dtype)
@@ -154,7 +160,7 @@ _SCALARS = {
     "scalar_types": ("float", "int", "uint"),
 }
 
-_LISTS = (*_SCALARS, "np_dtype_to_warp_type", "vector_types")
+_LISTS = (*_SCALARS, "non_atomic_types", "np_dtype_to_warp_type", "vector_types")
 
 
 def _list_of(name: str) -> Any:
@@ -164,6 +170,8 @@ def _list_of(name: str) -> Any:
         return list({one: None for one in named if not isinstance(one._kb_type_, abi.Scalar)})
     if name == "np_dtype_to_warp_type":
         return _of_numpy()
+    if name == "non_atomic_types":  # integers that Warp adds in two steps
+        return [class_of(type) for type in abi.SCALARS.values() if type.kind in ("int", "uint") and type.size < 4]
     kinds = _SCALARS[name]
     return [class_of(type) for type in abi.SCALARS.values() if type.kind in kinds]
 

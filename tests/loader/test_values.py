@@ -160,3 +160,20 @@ def test_every_public_name_resolves() -> None:
         assert values.class_of(getattr(values, name)._kb_type_) is getattr(values, name)
     with pytest.raises(AttributeError, match="vec5"):
         values.vec5  # noqa: B018
+
+
+def test_numbers_below_zero_in_vectors_without_sign() -> None:
+    made = values.vec3ub(1, -2, 3)
+    assert made == (1, 254, 3)
+    assert -made == (255, 2, 253)
+    for wrong in (256, -129):
+        with pytest.raises(OverflowError):
+            values.vec3ub(wrong)
+
+
+def test_parts_of_transforms_by_place_and_by_name() -> None:
+    assert values.transform((1.0, 2.0, 3.0), q=(4.0, 5.0, 6.0, 7.0)) == (1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'pos'"):
+        values.transform(pos=(1.0, 2.0, 3.0))
+    with pytest.raises(TypeError, match="or p= and q="):
+        values.transform((1.0, 2.0, 3.0), p=(1.0, 2.0, 3.0))

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import kbuild.warp as wp
 from tests.helpers.both_ways import BothWays
 
 SPARSE = """
@@ -69,3 +70,28 @@ def test_constants_of_finite_elements() -> None:
     import kbuild.warp as wp
 
     assert (wp.fem.NULL_ELEMENT_INDEX, wp.fem.NULL_NODE_INDEX, wp.fem.OUTSIDE) == (-1, 2**31 - 1, -1.0e8)
+
+
+@wp.func
+def divided(x: wp.float64):  # type: ignore[no-untyped-def]
+    return x / wp.float64(2.0)
+
+
+@wp.func
+def turned(v: wp.vec3, s: float):  # type: ignore[no-untyped-def]
+    return v * s
+
+
+@wp.func
+def applied(g: wp.Function, x: float):  # type: ignore[no-untyped-def]
+    return g(x)
+
+
+def test_wrong_arguments_on_the_host() -> None:
+    for function, arguments in ((divided, (1.0,)), (turned, (1.0, 2.0)), (applied, (lambda x: x, 3.0))):
+        message = f"^Error calling function '{function.__name__}', no overload found for arguments"
+        with pytest.raises(RuntimeError, match=message):
+            function(*arguments)
+    assert divided(wp.float64(3.0)) == 1.5
+    assert turned(wp.vec3(1.0), 2) == (2.0, 2.0, 2.0)
+    assert applied(wp.sin, 0.0) == 0.0

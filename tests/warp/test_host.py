@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -10,6 +10,7 @@ import pytest
 import kbuild as kb
 import kbuild.warp as wp
 from kbuild.loader import resolve
+from kbuild.loader.errors import LaunchError
 from kbuild.warp.absent import NotInKbuild
 from tests.helpers.fake_cuda import FakeCuda
 
@@ -136,3 +137,50 @@ def test_timers(capsys: pytest.CaptureFixture[str]) -> None:
 def test_numbers_of_numpy() -> None:
     assert wp.dtype_to_numpy(wp.vec3d) is np.float64
     assert wp.dtype_from_numpy(np.int16) is kb.int16
+
+
+@wp.kernel
+def rebound(x: Any):  # type: ignore[no-untyped-def]
+    pass
+
+
+KNOWN = rebound
+
+
+def rebound(x: float) -> None: ...  # type: ignore[no-redef]
+
+
+def test_stubs_of_kernels_by_their_place() -> None:
+    assert wp.overload(rebound) is KNOWN
+
+    def refused(x: float) -> float: ...
+
+    with pytest.raises(TypeError, match=r"Return annotations are not allowed on @wp\.overload stubs"):
+        wp.overload(refused)
+
+    @wp.kernel(name="another")
+    def named(x: Any):  # type: ignore[no-untyped-def]
+        pass
+
+    assert named.key == "another"
+
+    def twice(x: Any):  # type: ignore[no-untyped-def]
+        pass
+
+    for key in "ab":
+        wp.kernel(name=key)(twice)
+    with pytest.raises(RuntimeError, match=r"Ambiguous kernel lookup: twice .*\(a, b\)"):
+        wp.overload(twice)
+
+
+def test_numbers_for_vectors_of_launches() -> None:
+    @wp.kernel
+    def moved(v: wp.vec3, x: float, y: Any):  # type: ignore[no-untyped-def]
+        pass
+
+    command = wp.Launch(moved, "cuda:0")
+    for which in (0, "v"):
+        with pytest.raises(LaunchError, match="argument 'v' expects vec3f but got a single value"):
+            getattr(command, "set_param_at_index" if which == 0 else "set_param_by_name")(which, 123)
+    command.set_params([wp.vec3(), 1.0, 2])
+    assert command.bound.args == (wp.vec3(), 1.0, 2)

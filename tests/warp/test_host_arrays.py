@@ -253,3 +253,53 @@ def test_ranges_of_copies() -> None:
     seen = wp.indexedarray(data, [wp.array([0, 2], dtype=int, device="cpu")])
     with pytest.raises(ValueError, match="as a whole"):
         wp.copy(seen, data, count=1)
+
+
+def test_what_an_empty_array_tells_numpy() -> None:
+    a = wp.zeros((1, 0), wp.vec2, "cpu")
+    assert a.__array_interface__["data"][0] != 0
+    seen = np.asarray(a)
+    assert (seen.shape, seen.dtype, seen.strides) == ((1, 0, 2), np.float32, (0, 8, 4))
+
+
+def test_lists_and_strides() -> None:
+    seen = wp.indexedarray(wp.array([[1, 2], [3, 4]], dtype=int, device="cpu"), wp.array([1], dtype=int, device="cpu"))
+    assert seen.list() == [3, 4]
+    assert wp.types.strides_from_shape((2, 3), wp.vec3) == (36, 12)
+    assert wp.types.strides_from_shape(4, wp.int8) == (1,)
+    assert wp.types.non_atomic_types == [wp.int8, wp.int16, wp.uint8, wp.uint16]
+
+
+def test_fields_of_structs() -> None:
+    @wp.struct
+    class Things:
+        v: wp.vec3
+        m: wp.mat22
+        q: wp.quat
+
+    things = Things()
+    assert isinstance(things, Things.cls)
+    for given in ((1, 2, 3, 4), [[1, 2], [3, 4]], np.array([1, 2, 3, 4])):
+        things.m = given
+        assert [list(row) for row in things.m] == [[1.0, 2.0], [3.0, 4.0]]
+    things.v = (1, 2, 3)
+    things.v = None
+    assert list(things.v) == [0.0] * 3
+    for name, kind in (("v", "vec3f"), ("m", "mat22f"), ("q", "quatf")):
+        with pytest.raises(TypeError, match=f"Struct field '{name}' expects {kind} but got a single value"):
+            setattr(things, name, 1.5)
+
+
+def test_arrays_full_of_what_lists_say() -> None:
+    made = wp.full(2, [17, 42, 99], device="cpu")
+    assert made.dtype is wp.types.vector(3, wp.int64)
+    assert made.dtype._wp_generic_type_str_ == "vec_t"
+    assert made.tolist() == [[17, 42, 99]] * 2
+    assert wp.full(1, [[1.0, 2.0]], device="cpu").dtype is wp.types.matrix((1, 2), wp.float64)
+    for given in (np.array([True, False]), np.array([[1, 2], [3, 4]], np.uint8)):
+        filled = wp.full((2,), given, device="cpu")
+        assert filled.dtype._shape_ == given.shape
+        assert np.array_equal(filled.numpy(), [given, given])
+    with pytest.raises(TypeError, match="not of 3 axes"):
+        wp.full(1, np.zeros((2, 2, 2)), device="cpu")
+    assert wp.full(1, wp.vec2(1.0, 2.0), device="cpu").dtype is wp.vec2
