@@ -74,7 +74,7 @@ ROOMS: dict[str, set[str]] = {
 DOORS: dict[str, dict[str, set[str]]] = {
     "ir": {"loader": {"abi"}},
     "targets": {"loader": {"occupancy"}},
-    "sim": {"loader": {"abi", "providers"}},
+    "sim": {"loader": {"abi", "interface", "providers"}},
     "audit": {"loader": {"cubin"}},
     "nvrtc": {"loader": {"cubin"}},
     "bundle": {"loader": {"format", "cubin"}},

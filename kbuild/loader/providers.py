@@ -41,12 +41,19 @@ def register(kind: str, name: str) -> None:
 
 
 def find(kind: str) -> Any:
-    """The registered function, imported now, or None."""
+    """The registered function, imported now, or None. Raises LaunchError where what it needs is not installed."""
     name = registry.get(kind)
     if name is None:
         return None
     module, _, function = name.partition(":")
-    __import__(module)
+    try:
+        __import__(module)
+    except (ImportError, SyntaxError) as error:  # what a deployed program has is less than a build has
+        needs = "Python 3.10 or newer" if sys.version_info < (3, 10) else getattr(error, "name", None) or str(error)
+        raise LaunchError(
+            "%s cannot be used here: it needs %s\n  help: pip install 'kbuild[build]', with Python 3.10 or newer; what "
+            "a GPU runs from a bundle needs neither" % (module, needs)
+        ) from None
     return getattr(sys.modules[module], function)
 
 

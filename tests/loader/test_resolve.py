@@ -358,3 +358,13 @@ def test_other_devices(cuda: FakeCuda, package: Package, compiler: type[Compiler
     assert compiler.launches[1][1:] == (4, [1.0], None, "sim:1", 32, 5)
     with pytest.raises(LaunchError, match="nothing runs kernels on device 'cpu'; this installation knows cuda, sim"):
         resolve.launch(live, 4, [1.0], device="cpu")
+
+
+def test_a_device_whose_needs_are_not_installed(package: Package, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A deployed program has neither NumPy nor the compiler's Python."""
+    monkeypatch.setattr(providers, "registry", {"sim": "kbuild.simulate.launches:launch"})
+    for module in [name for name in sys.modules if name.startswith(("kbuild.simulate", "kbuild.sim.lockstep"))]:
+        monkeypatch.delitem(sys.modules, module)
+    monkeypatch.setitem(sys.modules, "numpy", None)
+    with pytest.raises(LaunchError, match=r"launches cannot be used here: it needs numpy\n  help: pip install 'kbuild"):
+        resolve.launch(package.kernels.plain, 4, [1.0], device="sim")

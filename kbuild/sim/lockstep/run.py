@@ -17,6 +17,7 @@ from kbuild.ir.nodes import Kernel, Symbol
 from kbuild.ir.traverse import callees, walk
 from kbuild.ir.types import Array, IndexedArray, Shared, Struct, Type
 from kbuild.loader.abi import UNASSIGNED, align_up
+from kbuild.loader.interface import contiguous_strides
 from kbuild.sim.blocks import Launch
 from kbuild.sim.lockstep import memory, unassigned
 from kbuild.sim.lockstep.assigned import Assigned
@@ -224,7 +225,7 @@ def _extent(name: str, address: int, shape: list[int], strides: list[int], eleme
     spans = [(extent - 1) * stride for extent, stride in zip(shape, strides, strict=True)]
     low, high = sum(min(span, 0) for span in spans), sum(max(span, 0) for span in spans)
     extent = Extent(address + low, address + high + element.size, memory.granule_of(element), name)
-    if tuple(strides) == contiguous_strides(shape, element.size):
+    if tuple(strides) == contiguous_strides(tuple(shape), element.size):
         extent = replace(extent, shape=tuple(shape), size=element.size)
     found.append(extent)
     if isinstance(element, Struct) and _has_arrays(element):
@@ -232,11 +233,6 @@ def _extent(name: str, address: int, shape: list[int], strides: list[int], eleme
         for indices in np.ndindex(*shape):
             offset = sum(index * stride for index, stride in zip(indices, strides, strict=True)) - low
             _collect(f"{name}[{', '.join(map(str, indices))}]", element, data, offset, found)
-
-
-def contiguous_strides(shape: Sequence[int], size: int) -> tuple[int, ...]:
-    """Row-major strides in bytes."""
-    return tuple(size * math.prod(shape[axis + 1 :]) for axis in range(len(shape)))
 
 
 def _has_arrays(type: Type) -> bool:
