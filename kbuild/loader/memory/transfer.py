@@ -11,6 +11,7 @@ from __future__ import annotations
 import ctypes
 
 from .. import buffers, context, driver, ordering, providers, uses
+from ..errors import LaunchError
 from ..interface import View, contiguous_strides, count, is_contiguous
 
 TYPE_CHECKING = False
@@ -158,7 +159,7 @@ def _by_kernel(to: View, source: View, gpu: Any, handle: int) -> bool:
     """Whether a kernel copies, within one GPU: where a bundle of this program has it."""
     try:
         provider = providers.find(providers.STRIDED_COPY)
-    except ImportError:  # the loader alone is here
+    except LaunchError:  # the loader alone is here
         return False
     return provider is not None and bool(provider(to, source, gpu, handle))
 
