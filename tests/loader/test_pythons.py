@@ -21,5 +21,5 @@ def test_on_python(minor: int, fake_library: Path, site: Path) -> None:
     script = ROOT / "tests" / "loader" / "any_python.py"
     command = [str(python), "-I", "-B", "-W", "error", str(script), str(site), str(ROOT), str(fake_library)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, cwd="/")
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.returncode, done.stderr) == (0, ""), done.stderr
     assert done.stdout == f"3.{minor} 130 checks\n"
