@@ -154,7 +154,7 @@ def _kernel(
             start = writer.loaded(kind, 1) if source.random() < 0.5 else writer.literal(kind)
             writer.line(f"{one} = {start if kind != 'int' else f'int({start})'}")
             writer.variables.setdefault(kind, []).append(one)
-    writer.body(source.randint(3, 6), source.choice([2, 2, 3]))
+    writer.body(source.randint(3, 6), source.choice([2, 3, 3]))
     _write_out(source, writer)
     parameters = [
         f"{one.name}: kb.array{'2d' if len(one.shape) == 2 else ''}(dtype={writer.spelled(one.kind)})" for one in given
