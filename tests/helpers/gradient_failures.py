@@ -34,7 +34,7 @@ def outcome(program: Program, folder: Path) -> tuple[str, str]:
         return "wrong", str(wrong)
     except Exception as error:
         at = traceback.extract_tb(error.__traceback__)[-1]
-        return f"{type(error).__name__} in {at.name}", traceback.format_exc()
+        return f"{type(error).__name__} in {at.name}", "\n".join(traceback.format_exc().splitlines()[-7:])
     return "right", ""
 
 

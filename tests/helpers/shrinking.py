@@ -1,4 +1,4 @@
-"""A failing program made small: statements deleted and hoisted, expressions replaced by their parts, as long as it fails.
+"""A failing program made small: statements deleted and hoisted, expressions replaced by parts, while it fails.
 
 shrink(text, fails) → the text of a program for which `fails` still holds
 """
