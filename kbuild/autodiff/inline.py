@@ -12,7 +12,20 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import TypeAlias, Union
 
-from kbuild.autodiff.flat import Branch, Do, Jump, Loop, Set, Tree, fresh, gradient_of, has_floats, int_const, path_of, read
+from kbuild.autodiff.flat import (
+    Branch,
+    Do,
+    Jump,
+    Loop,
+    Set,
+    Tree,
+    fresh,
+    gradient_of,
+    has_floats,
+    int_const,
+    path_of,
+    read,
+)
 from kbuild.autodiff.jumps import without_jumps
 from kbuild.autodiff.result import Undifferentiable
 from kbuild.errors import InternalError, Span
@@ -368,7 +381,8 @@ class _Inliner:
             case nodes.Convert(operand, type):
                 return nodes.Convert(self.leaf(operand, frame, out), type, span)
             case nodes.Fma(a, b, c, type):
-                return nodes.Fma(*(self.leaf(one, frame, out) for one in (a, b, c)), type, span)
+                first, second, third = (self.leaf(one, frame, out) for one in (a, b, c))
+                return nodes.Fma(first, second, third, type, span)
             case nodes.Build(parts, type):
                 return nodes.Build(tuple(self.leaf(p, frame, out) for p in parts), type, span)
             case nodes.Intrinsic(name, arguments, type):
@@ -389,7 +403,14 @@ class _Inliner:
         return result
 
     def select(
-        self, condition: Expr, then: Expr, otherwise: Expr, type: Type, frame: _Frame, out: list[Tree], span: Span | None
+        self,
+        condition: Expr,
+        then: Expr,
+        otherwise: Expr,
+        type: Type,
+        frame: _Frame,
+        out: list[Tree],
+        span: Span | None,
     ) -> Value:
         asked = self.leaf(condition, frame, out)
         sides: tuple[list[Tree], list[Tree]] = ([], [])
@@ -509,7 +530,7 @@ class _Inliner:
             case nodes.Member(base):
                 return self.is_constant(base)
             case nodes.Extent(array):
-                return True if path_of(array) is not None else False
+                return path_of(array) is not None
         return False
 
 

@@ -17,6 +17,7 @@ from kbuild.autodiff.flat import (
     Names,
     Set,
     Tree,
+    blocks_of,
     in_memory,
     looks_at,
     looks_at_in_target,
@@ -102,7 +103,7 @@ def slice_of(
     may_store: Callable[[Tree], bool],
     seeds: Names = NONE,
 ) -> Slice:
-    """The statements that must run for `seeds`, and for what is `wanted` at each statement (None: nothing is done there).
+    """The statements that must run for `seeds`, and for what is `wanted` at each statement (None: nothing is done).
 
     The condition or bounds of a branch or loop are needed where something inside it is done or kept.
     """
@@ -125,9 +126,9 @@ def _grow(
             has_work = True
             made.names |= reads
         if isinstance(one, (Branch, Loop)):
-            inner = [one.then, one.otherwise] if isinstance(one, Branch) else [one.body]
+            busy = [_grow(block, wanted, may_store, made) for block in blocks_of(one)]
             counts = isinstance(one, Loop) and one.trips is not None and one.trips in made.names
-            if any([_grow(block, wanted, may_store, made) for block in inner]) or counts:
+            if any(busy) or counts:
                 has_work = True
                 made.kept.add(id(one))
                 made.names |= looked_at(one)
@@ -154,9 +155,7 @@ def observable(body: list[Tree], loads: Callable[[Tree], Names]) -> set[int]:
 def _observe(body: list[Tree], live: Names, loads: Callable[[Tree], Names], found: set[int]) -> Names:
     for one in reversed(body):
         if isinstance(one, Branch):
-            live = (
-                _observe(one.then, live, loads, found) | _observe(one.otherwise, live, loads, found) | loads(one)
-            )
+            live = _observe(one.then, live, loads, found) | _observe(one.otherwise, live, loads, found) | loads(one)
         elif isinstance(one, Loop):
             live = live | loads(one)
             while True:
@@ -169,4 +168,3 @@ def _observe(body: list[Tree], live: Names, loads: Callable[[Tree], Names], foun
                 found.add(id(one))
             live = live | loads(one)
     return live
-

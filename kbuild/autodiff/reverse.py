@@ -15,8 +15,8 @@ from kbuild.autodiff.flat import Do, Set, Tree, fresh, gradient_of, has_floats, 
 from kbuild.autodiff.result import Undifferentiable
 from kbuild.autodiff.rules import Adjoints, Rules, is_leaf, is_not_zero
 from kbuild.errors import Span
-from kbuild.ir import nodes
 from kbuild.intrinsics.table import ALL_ROWS
+from kbuild.ir import nodes
 from kbuild.ir.nodes import Expr, Stmt
 from kbuild.ir.traverse import root_of
 from kbuild.ir.types import BOOL, VOID, Array, Tuple, Type
@@ -73,8 +73,7 @@ class Reverse:
             return self._added(target, place, rest, made, span)
         if in_memory(target) is None:
             if flows:
-                g = self._taken(place, made.before, span)
-                self._propagated(value, g, made.after, span)
+                self._propagated(value, self._taken(place, made.before, span), made.after, span)
             else:
                 made.before.append(nodes.Assign(place, zero(place.type), span))
             return made

@@ -91,7 +91,7 @@ class Stable:
     def _is_stable(self, one: Set) -> bool:
         if isinstance(one.value, nodes.Intrinsic) and has_effects(one.value.name):
             return False
-        if isinstance(one.value, nodes.Call) and gradient_of(value.callee) is not None:
+        if isinstance(one.value, nodes.Call) and gradient_of(one.value.callee) is not None:
             return False
         return all(
             (name not in self.written)

@@ -142,8 +142,8 @@ def _refuse_mixed(body: list[Tree], later: Names, reverse: Reverse) -> None:
 
 def _raise_mixed(path: str, what: str, one: Tree) -> None:
     raise Undifferentiable(
-        f"{path} takes the smallest or largest value by an atomic operation, and here is another access to it ({what}): "
-        "which value it had then depends on the order of the threads",
+        f"{path} takes the smallest or largest value atomically, and here is another access to it ({what}), "
+        "so that the result depends on the order of the threads",
         one.span,
         "put the other access into a kernel of its own",
     )
