@@ -74,7 +74,7 @@ def main() -> None:
                 seen[kind] += 1
                 if is_failure(kind) and seen[kind] <= options.most:
                     small = smallest(program, folder, kind, options.seconds)
-                    number = len(list(options.folder.glob("*.py")))
+                    number = max((int(one.stem) for one in options.folder.glob("[0-9]*.py")), default=-1) + 1
                     text = gradient_checks.text_of(small, f"{kind}\n{outcome(small, folder)[1]}")
                     (options.folder / f"{number:03}.py").write_text(text, encoding="utf-8")
                     print(f"{kind}: {options.folder / f'{number:03}.py'}", flush=True)
