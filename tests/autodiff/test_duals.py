@@ -119,7 +119,7 @@ def test_kinks_are_seen(tmp_path: Path, expression: str) -> None:
             a[2] = {expression}
     """
     assert run(tmp_path, text, floats(1.0, 1.0, 0.0, moves=(1, 2, 0))).kinks == 1
-    assert run(tmp_path, text, floats(1.0, 1.0, 0.0, moves=(0, 0, 0))).kinks == 0
+    assert run(tmp_path, text, floats(1.0, 1.0, 0.0, moves=(0, 0, 0))).kinks == ("sqrt" in expression)
 
 
 def test_what_does_not_move_has_no_part(tmp_path: Path) -> None:

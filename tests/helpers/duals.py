@@ -385,9 +385,11 @@ class _Interpreter:
         return Dual(value, sum((times(slope, argument.tangent) for slope, argument in slopes), 0j))
 
     def kink(self, is_kink: bool, name: str, arguments: Sequence[Dual]) -> None:
-        """At a kink it matters how the arguments move; where two of them move as one there is none."""
+        """At a kink it matters how the arguments move; where two of them move as one there is none. An infinite slope
+        is one in any case: reverse mode meets it before it knows what moves.
+        """
         moves = {argument.tangent for argument in arguments}
-        if is_kink and (len(moves) > 1 if name in ("min", "max") else moves != {0j}):
+        if is_kink and (name in tangents.STEEP or (len(moves) > 1 if name in ("min", "max") else moves != {0j})):
             self.trace.kinks += 1
 
     def atomic(self, expr: nodes.Intrinsic, frame: _Frame) -> Any:

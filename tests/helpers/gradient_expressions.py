@@ -23,8 +23,10 @@ class Access:
     """An array as a kernel uses it. Roles:
 
     - `read`: any element is loaded, none is stored
-    - `slots`: each thread loads and stores elements of its own, of which it has `slots`
-    - `own`: each thread has one element, and all accesses are at `[t]`: `+=` too
+    - `slots`: each thread loads and stores elements of its own, of which it has `slots`; `+=`, too
+    - `own`: each thread has one element, and all accesses are at `[t]`
+    - `rows`: each thread has a row of an array of two dimensions
+    - `view`: that row under another name; `view read`: a row of an array that is only read
     - `add`, `min`, `max`: only that atomic, on any element
     - `cell`, `cell add`: a function's parameter, of which it may use the element `i`, or add to it
     """
@@ -38,11 +40,11 @@ class Access:
 
     @property
     def is_loaded(self) -> bool:
-        return self.role in ("read", "slots", "own", "cell")
+        return self.role in ("read", "slots", "own", "rows", "view", "view read", "cell")
 
     @property
     def is_stored(self) -> bool:
-        return self.role in ("slots", "own", "cell")
+        return self.role in ("slots", "own", "rows", "view", "cell")
 
 
 @dataclass(frozen=True)
@@ -156,7 +158,7 @@ class Expressions:
             if access.slots == 1:
                 return "t"
             return f"t * {access.slots} + {self.below(access.slots, depth)}"
-        first = self.below(access.size, depth)
+        first = "t" if access.role == "rows" else self.below(access.size, depth)
         if access.columns:
             return f"{first}{self.pick(', ', '][')}{self.below(access.columns, depth)}"
         return first

@@ -97,7 +97,7 @@ def _head(profile: str, precision: str) -> str:
 def _arrays(source: random.Random, profile: str, size: int) -> tuple[Given, ...]:
     kinds = {
         "mixed": ["S", "S", "S", "S", "int", "SS"],
-        "arrays": ["S", "S", "S", "S", "int"],
+        "arrays": ["S", "S", "S", "S", "int", "SS"],
         "integers": ["S", "S", "S", "int", "int", "int"],
         "composites": ["S", "S", "vec3", "vec3", "P", "P", "quat", "mat33", "int"],
         "functions": ["S", "S", "S", "S", "int", "vec3"],
@@ -113,7 +113,7 @@ def _access(source: random.Random, profile: str, one: Given, slots: int) -> Acce
     if one.kind == "int":
         roles = ["read", "slots", "slots", "slots"] if profile == "integers" else ["read", "read", "slots", "add"]
     elif len(one.shape) == 2:
-        roles = ["read", "read", "add"]
+        roles = ["read", "add", "rows", "rows"]
     elif one.kind == "S":
         roles = ["read", "slots", "slots", "own", "add", "add", "min", "max"]
         roles += ["slots"] * 4 if profile == "arrays" else []
@@ -146,6 +146,11 @@ def _kernel(
     writer.functions = helpers.known
     writer.constants = {"S": ["s"], "int": ["n", "t"]}
     writer.line("t = kb.tid()")
+    for access in [a for a in writer.arrays if a.role in ("read", "rows") and a.columns and source.random() < 0.6]:
+        role = "view" if access.role == "rows" else "view read"
+        place = "t" if role == "view" else writer.below(access.size, 0)
+        writer.line(f"row_{access.name} = {access.name}[{place}]")
+        writer.arrays.append(Access(f"row_{access.name}", access.kind, role, access.columns))
     if source.random() < 0.2:
         writer.line(f"if t >= {source.randint(2, 4)}:")
         writer.line("    return")
@@ -193,9 +198,9 @@ class _Helpers:
         name = f"helper_{len(self.known)}"
         parameters = tuple(source.choice([*kinds, "S", "S"]) for _ in range(source.randint(1, 3)))
         results = tuple(source.choice([*kinds, "S", "S"]) for _ in range(source.choice([1, 1, 1, 2])))
-        effect = source.choice(["", "", "cell", "cell add"])
+        effect = source.choice(["", "", "cell", "cell add", "few"])
         element = source.choice([k for k in kinds if k in ("S", "vec3")])
-        if effect and source.random() < 0.2:
+        if effect.startswith("cell") and source.random() < 0.2:
             results = ()
         signature = Signature(name, parameters, results, effect, element)
         self.texts.append(self.text(signature))
@@ -205,14 +210,17 @@ class _Helpers:
         source = self.random
         kinds = _KINDS.get(self.profile, ("S", "int", "bool"))
         weights = {"assign": 4, "augment": 2, "integer": 2, "call": 2}
-        if signature.effect:
+        if signature.effect.startswith("cell"):
             weights |= {"store": 4, "update": 4, "atomic": 6}
         writer = Statements(source, self.precision, kinds, weights=weights, results=signature.results)
         writer.functions = list(self.known)
         heads = []
         if signature.effect:
-            heads = [f"arr: kb.array(dtype={writer.spelled(signature.element)})", "i: int"]
-            writer.arrays = [Access("arr", signature.element, signature.effect, 1)]
+            heads = [f"arr: kb.array(dtype={writer.spelled(signature.element)})"]
+            role = "read" if signature.effect == "few" else signature.effect
+            writer.arrays = [Access("arr", signature.element, role, 3)]
+        if signature.effect.startswith("cell"):
+            heads.append("i: int")
             writer.constants["int"] = ["i"]
         for number, kind in enumerate(signature.parameters):
             heads.append(f"p{number}: {writer.spelled(kind)}")
@@ -228,7 +236,7 @@ class _Helpers:
         writer.body(source.randint(1, 4), source.choice([0, 1, 2]))
         if signature.effect == "cell":
             writer.make_update(0)
-        elif signature.effect:
+        elif signature.effect == "cell add":
             writer.make_atomic(0)
         if signature.results:
             writer.line(f"return {', '.join(writer.tame(kind, 2, 0.5) for kind in signature.results)}")

@@ -96,7 +96,7 @@ class Statements(Expressions):
         return True
 
     def make_store(self, depth: int) -> bool:
-        access = self.any_array("slots", "own", "cell")
+        access = self.any_array(*STORED)
         if access is None:
             return False
         self.line(f"{self.element(access, 1)} = {self.tame(access.kind, 2, self.taming())}")
@@ -104,7 +104,7 @@ class Statements(Expressions):
 
     def make_update(self, depth: int) -> bool:
         """An element changed in place."""
-        access = self.any_array("slots", "own", "cell")
+        access = self.any_array(*STORED)
         if access is None or access.kind in ("int", "P"):
             return False
         place = self.element(access, 1)
@@ -117,8 +117,8 @@ class Statements(Expressions):
         ways.append(f"{place} = {place} * ({self.tame('S', 1, 0.9)})")
         if access.kind == "S":
             ways += [f"{place} = kb.sin({place}) * {self.element(access, 1)}"]
-        if access.role == "own" and access.kind == "S":
-            ways += [f"{place} {self.pick('+', '-')}= {self.tame('S', 2, 0.9)}"] * 2
+        if access.kind in ("S", "vec3"):
+            ways += [f"{place} {self.pick('+', '-')}= {self.tame(access.kind, 2, 0.9)}"] * 2
         self.line(self.random.choice(ways))
         return True
 
@@ -147,6 +147,7 @@ class Statements(Expressions):
                 f"{place} = {self.tame('int', 2)}",
                 f"{place} = ({place} * 3 + {self.of('int', 1)}) % 7",
                 f"{place} = ({place} + 1) % 5",
+                f"{place} += {self.of('int', 1)} % 3",
             )
         )
         return True
@@ -222,21 +223,22 @@ class Statements(Expressions):
         function = self.random.choice(self.functions)
         arguments = [self.of(kind, 1) for kind in function.parameters]
         if function.effect:
-            roles = ("add",) if function.effect == "cell add" else ("slots", "own")
+            roles = {"cell add": ("add",), "cell": ("slots", "own", "view"), "few": ("read",)}[function.effect]
             roles += (function.effect,)
             access = self.any_array(*roles, kind=function.element)
             if access is None or access.columns:
                 return False
-            arguments = [access.name, self.index(access, 1), *arguments]
+            arguments = [access.name, *([] if function.effect == "few" else [self.index(access, 1)]), *arguments]
         call = f"{function.name}({', '.join(arguments)})"
         if not all(self.variables.get(kind) for kind in function.results):
             return False
-        if function.results and not (function.effect and self.chance(0.2)):
+        has_effect = function.effect.startswith("cell")
+        if function.results and not (has_effect and self.chance(0.2)):
             targets = [self.variable(kind) for kind in function.results]
             if len(set(targets)) < len(targets):
                 return False
             call = f"{', '.join(targets)} = {call}"
-        elif not function.effect:
+        elif not has_effect:
             return False
         self.line(call)
         return True
@@ -309,4 +311,5 @@ class Statements(Expressions):
         return f"return {', '.join(self.of(kind, 1) for kind in self.results)}"
 
 
+STORED = ("slots", "own", "rows", "view", "cell")
 SIZES_OF = {"vec3": 3, "quat": 4}

@@ -13,15 +13,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from kbuild.autodiff import Adjoint
+from kbuild.autodiff import Adjoint, adjoint
 from kbuild.ir.nodes import Kernel
 from kbuild.ir.types import Array, Struct, Type
 from kbuild.sim.blocks import over
 from kbuild.sim.lockstep.run import Checks, Options
+from tests.helpers import kernels
 from tests.helpers.gradient_arrays import (
     arrays_in,
     dtype_of,
@@ -219,9 +221,21 @@ def rebuilt(path: str, type: Type, argument: Any, array_at: Callable[[str], np.n
     return argument
 
 
-def adjoint_like(array: np.ndarray) -> np.ndarray:
-    """Zeros for an array's adjoint."""
-    return np.zeros_like(array)
+def gradients(
+    folder: Path, text: str, threads: int | tuple[int, ...], arguments: Mapping[str, Any], **outputs: Any
+) -> dict[str, Any]:
+    """The gradients of a loss by every floating-point array, for one launch of the only kernel of a text.
 
-
-__all__ = ["Backward", "Launched", "adjoint_like", "at", "backward", "forward", "has_floats", "types_of"]
+    `outputs`: by name of an array, the loss's derivative by what it then holds.
+    """
+    (kernel,) = kernels.lower_text(folder, text)
+    dim = threads if isinstance(threads, tuple) else (threads,)
+    launch = Launched(kernel, dim, [arguments[p.name] for p in kernel.function.parameters])
+    forward([launch], Options(Checks(divisions=False)))
+    types = types_of(kernel)
+    adjoints = {path: np.zeros_like(array) for path, array in launch.arrays().items() if has_floats(types[path])}
+    for name, weights in outputs.items():
+        adjoints[name][...] = weights
+    by_id = {id(array): adjoints[path] for path, array in launch.arrays().items() if path in adjoints}
+    backward([launch], adjoint, by_id, np.random.default_rng(0))
+    return adjoints

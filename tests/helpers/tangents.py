@@ -85,6 +85,8 @@ _KINKS: dict[str, Callable[..., bool]] = {
     "copysign": lambda x, y: x == 0.0,
 }
 
+STEEP = frozenset({"sqrt", "cbrt", "pow"})  # the slope at the kink is infinite
+
 # Functions in pieces: the piece is part of the path that a run has taken.
 PIECES: dict[str, Callable[..., object]] = {
     "abs": lambda x: x < 0.0,
