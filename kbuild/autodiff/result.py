@@ -35,6 +35,8 @@ class Adjoint:
     - `before`: arrays whose contents before the launch the adjoint kernel loads
     - `after`: arrays whose contents after it the adjoint kernel loads
     - `scratch`: arrays that the adjoint kernel stores to; they are among `before`, and a launch leaves them in any state
+    - `owned`: arrays whose adjoints it adds to without atomic operations, since each thread has elements of its own:
+      such an adjoint must not overlap with any other
     - `saved`: words for each thread by scalar type; None where only a run can tell
     """
 
@@ -45,4 +47,5 @@ class Adjoint:
     before: tuple[str, ...]
     after: tuple[str, ...]
     scratch: tuple[str, ...]
+    owned: tuple[str, ...]
     saved: Mapping[str, int | None]

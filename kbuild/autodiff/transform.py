@@ -23,6 +23,7 @@ from kbuild.autodiff.flat import (
 )
 from kbuild.autodiff.inline import flatten
 from kbuild.autodiff.needed import Slice, is_atomic, looked_at, observable, overwritten, slice_of, stored
+from kbuild.autodiff.owned import owned_arrays
 from kbuild.autodiff.recorded import Recorded
 from kbuild.autodiff.result import Adjoint, Undifferentiable
 from kbuild.autodiff.reverse import Reverse
@@ -49,7 +50,8 @@ def adjoint(kernel: Kernel, everything: bool = False) -> Adjoint:
     body = named(flatten(kernel))
     arrays = _array_parameters(kernel.function)
     adjoints = Adjoints(arrays)
-    reverse = Reverse(Activity(body), adjoints)
+    owned = owned_arrays(body, kernel.ndim)
+    reverse = Reverse(Activity(body), adjoints, owned)
     cores = {id(one): reverse.core(one) for one in every(body)}
     primal = _names_of(kernel.function, body)
     reads = {key: read_in([*core.before, *core.after]) & primal for key, core in cores.items() if core}
@@ -74,7 +76,9 @@ def adjoint(kernel: Kernel, everything: bool = False) -> Adjoint:
         seeds,
     )
     forward = Forward(plan, forward_kept, stacks, reversal.alone).block(body)
-    return _assembled(kernel, body, arrays, stacks, [*stacks.begin(), *forward, *stacks.turn(), *backward], later)
+    return _assembled(
+        kernel, body, arrays, stacks, [*stacks.begin(), *forward, *stacks.turn(), *backward], later, owned
+    )
 
 
 def _array_parameters(function: Function) -> dict[Symbol, Symbol]:
@@ -188,9 +192,11 @@ def _assembled(
     stacks: Stacks,
     statements: Sequence[Stmt],
     later: Names,
+    owned: Names,
 ) -> Adjoint:
     function = kernel.function
     own = {path for parameter in function.parameters for path in all_arrays(parameter.type, parameter.name)}
+    with_floats = {path for parameter in function.parameters for path in float_arrays(parameter.type, parameter.name)}
     loaded, changed = _accesses(statements)
     made = Function(
         f"{function.name}_adjoint",
@@ -214,6 +220,7 @@ def _assembled(
         before=_sorted((loaded | changed) & own - later),
         after=_sorted(later & own & loaded),
         scratch=_sorted(changed & own),
+        owned=_sorted(owned & with_floats),
         saved={} if stacks.in_thread else dict(sorted(stacks.words.items(), key=lambda pair: STACKS.index(pair[0]))),
     )
 
