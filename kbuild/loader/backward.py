@@ -9,6 +9,7 @@ adjoints, which are translation units of their own, is loaded at their first lau
 from __future__ import annotations
 
 from .errors import LaunchError
+from .schema import ADJOINT as ADJOINT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
     Row = dict[str, Any]
 
-ADJOINT = ":adjoint"  # what the name of an adjoint kernel ends in
 _WITHOUT = (
     "%s was built without its gradient\n"
     "  help: leave out `enable_backward=False` of its decorator, and `backward = false` in [tool.kbuild]"
@@ -112,11 +112,18 @@ class Refused:
 def read(kernel: BundleKernel) -> Backward | Refused | None:
     """What the manifest says of a kernel's adjoint; None where it was built without. Raises BundleError."""
     bundle = kernel.bundle
-    row = bundle.manifest["kernels"][kernel.index].get("backward")
+    kernels = bundle.manifest["kernels"]
+    row = kernels[kernel.index].get("backward")
     if row is None:
         return None
     if "refused" in row:
         return Refused(kernel.name, row["refused"], row["line"])
+    from . import schema_backward
+
+    if not bundle.has_checked_backward:
+        schema_backward.check(bundle.manifest)
+        bundle.has_checked_backward = True
+    row = dict(row, saved=schema_backward.saved_in_order(row, kernels[row["kernel"]]))
     return Backward(kernel.name, kernel.parameters, row, lambda: bundle.kernel(row["kernel"]))
 
 

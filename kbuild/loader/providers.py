@@ -36,9 +36,7 @@ registry: dict[str, str] = {
     ADJOINTS + "cuda": "kbuild.loader.backward:on_gpu",
     ADJOINTS + "sim": "kbuild.simulate.adjoints:on_simulator",
 }
-_NO_DEVICES = frozenset(
-    {MISSING_KERNEL, GRAPH_CONDITION, STRIDED_COPY, SIMULATOR, ADJOINTS + "cuda", ADJOINTS + "sim"}
-)
+_NO_DEVICES = frozenset({MISSING_KERNEL, GRAPH_CONDITION, STRIDED_COPY, SIMULATOR})
 _jit = False
 simulates = False  # the device `sim` stands for every GPU; see `stand_for_gpus`
 
@@ -101,7 +99,8 @@ def launch_on(
     """Launches through the provider of a device kind; LaunchError when nobody answers for it."""
     provider = find(kind)
     if provider is None:
-        known = ", ".join(["cuda", *sorted(set(registry) - _NO_DEVICES)])
+        others = [name for name in registry if name not in _NO_DEVICES and not name.startswith(ADJOINTS)]
+        known = ", ".join(["cuda", *sorted(others)])
         raise LaunchError(
             "%s: nothing runs kernels on device %r; this installation knows %s"
             % (kernel.name, kind if device is None else str(device), known)
