@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from .errors import LaunchError
 from .schema import ADJOINT as ADJOINT
+from .schema import SAVED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ class Backward:
         self.before: frozenset[str] = frozenset(row["before"])
         self.after: frozenset[str] = frozenset(row["after"])
         self.scratch: frozenset[str] = frozenset(row["scratch"])
-        self.saved: dict[str, int | None] = dict(row["saved"])
+        self.saved: dict[str, int | None] = {t: row["saved"][t] for t in SAVED if t in row["saved"]}
         self._find, self._kernel = find, None
 
     def __repr__(self) -> str:
@@ -112,8 +113,7 @@ class Refused:
 def read(kernel: BundleKernel) -> Backward | Refused | None:
     """What the manifest says of a kernel's adjoint; None where it was built without. Raises BundleError."""
     bundle = kernel.bundle
-    kernels = bundle.manifest["kernels"]
-    row = kernels[kernel.index].get("backward")
+    row = bundle.manifest["kernels"][kernel.index].get("backward")
     if row is None:
         return None
     if "refused" in row:
@@ -123,7 +123,6 @@ def read(kernel: BundleKernel) -> Backward | Refused | None:
     if not bundle.has_checked_backward:
         schema_backward.check(bundle.manifest)
         bundle.has_checked_backward = True
-    row = dict(row, saved=schema_backward.saved_in_order(row, kernels[row["kernel"]]))
     return Backward(kernel.name, kernel.parameters, row, lambda: bundle.kernel(row["kernel"]))
 
 

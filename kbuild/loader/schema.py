@@ -122,7 +122,7 @@ def _arch(value: object) -> str | None:
 
 
 def _saved_type(value: object) -> str | None:
-    return None if type(value) is str and value in _SAVED else "one of %s" % ", ".join(_SAVED)
+    return None if type(value) is str and value in SAVED else "one of %s" % ", ".join(SAVED)
 
 
 def _option(value: object) -> str | None:
@@ -179,7 +179,7 @@ _FUNCTION = type(_count)
 
 _PARAMETER = {"name": _identifier, "type": _type, "offset": _count, "size": _count}
 
-_SAVED = ("float32", "float64", "int32", "int64")
+SAVED = ("float32", "float64", "int32", "int64")  # in the order of the adjoint's parameters
 
 # What a kernel's adjoint needs; `kernel` is its place among the kernels. Arrays are named by path: `x`, `model.mass`.
 _ADJOINT = {

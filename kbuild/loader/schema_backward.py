@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from . import abi
 from .errors import BundleError
-from .schema import ADJOINT, check_paths
+from .schema import ADJOINT, SAVED, check_paths
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -57,21 +57,22 @@ def _check(place: str, kernel: Row, found: Row, kernels: list[Row], structs: dic
 
 
 def _check_parameters(place: str, kernel: Row, adjoint: Row, saved: Row, types: dict[str, abi.Type]) -> None:
-    """The adjoint's are the kernel's, then their adjoints, then what is saved; whose order only they tell."""
-    own = _listed(kernel)
-    wanted = own + [(PREFIX + name, spelling) for name, spelling in own if has_adjoint(types[name])]
-    open_ = sorted([type for type, words in saved.items() if words is None])
-    listed = _listed(adjoint)
-    start = len(wanted)
-    arrays, rest = listed[start : start + len(open_)], listed[start + len(open_) :]
-    right = listed[:start] == wanted and sorted(arrays) == [("saved_" + type, "array2[%s]" % type) for type in open_]
-    if right and rest == ([("saved_words", "array1[int32]"), ("counting", "bool")] if open_ else []):
-        return
-    names = [name for name, _ in wanted] + ["saved_" + type for type in open_]
-    raise BundleError(
-        "manifest.%s: the adjoint takes (%s), but wants %s of the types of its kernel"
-        % (place, ", ".join(name for name, _ in listed), ", ".join(names + (["…"] if open_ else [])))
-    )
+    """The adjoint's are the kernel's, then their adjoints, then what is saved."""
+    wanted = _listed(kernel)
+    taken = {name for name, _ in wanted}
+    for name, spelling in _listed(kernel):
+        if has_adjoint(types[name]):
+            name = PREFIX + name
+            while name in taken:
+                name = PREFIX + name
+            taken.add(name)
+            wanted.append((name, spelling))
+    wanted += [("saved_" + type, "array2[%s]" % type) for type in SAVED if type in saved]
+    wanted += [("saved_words", "array1[int32]"), ("counting", "bool")] if saved else []
+    found = _listed(adjoint)
+    if found != wanted:
+        listed = [", ".join(["%s: %s" % pair for pair in pairs]) for pairs in (found, wanted)]
+        raise BundleError("manifest.%s: the adjoint takes (%s), but wants (%s)" % (place, *listed))
 
 
 def _listed(kernel: Row) -> Parameters:
@@ -92,12 +93,4 @@ def _has_floats(type: abi.Type) -> bool:
         return type.element.kind == "float"
     if isinstance(type, abi.Struct):
         return any(_has_floats(field.type) for field in type.fields)
-    return has_adjoint(type)
-
-
-def saved_in_order(row: Row, adjoint: Row) -> dict[str, Any]:
-    """`saved` with the types whose words only a run can tell first, in the order of the adjoint's parameters."""
-    saved: Row = row["saved"]
-    names = [p["name"] for p in adjoint["parameters"]]
-    open_ = sorted([type for type, words in saved.items() if words is None], key=lambda t: names.index("saved_" + t))
-    return dict([(type, None) for type in open_] + [(t, n) for t, n in saved.items() if n is not None])
+    return False  # the arrays in an array's elements do not count

@@ -97,12 +97,20 @@ def adjoint_of(kernel: nodes.Kernel, name: str) -> Adjoint:
     try:
         made = adjoint(kernel)
         verify(made.kernel, has_effects)
+        _refuse_repeated_names(made.kernel)
     except Undifferentiable:
         raise
     except (Exception, KbuildError) as error:
         text = f"the gradient of {name} cannot be made ({type(error).__name__}: {error}); please report it"
         raise InternalError(f"{text}. `enable_backward=False` builds the kernel without") from error
     return made
+
+
+def _refuse_repeated_names(kernel: nodes.Kernel) -> None:
+    names = [parameter.name for parameter in kernel.function.parameters]
+    for name in names:
+        if names.count(name) > 1:
+            raise Undifferentiable(f"its adjoint has a parameter {name!r} of its own", None, "rename the kernel's")
 
 
 def facts(made: Adjoint) -> dict[str, Any]:
