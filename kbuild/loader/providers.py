@@ -22,15 +22,17 @@ if TYPE_CHECKING:
 MISSING_KERNEL = "missing kernel"
 GRAPH_CONDITION = "graph condition"
 STRIDED_COPY = "copy with strides"
+ADDITION = "addition"
 SIMULATOR = "simulator"
 registry: dict[str, str] = {
     "sim": "kbuild.simulate.launches:launch",
     MISSING_KERNEL: "kbuild.jit:missing_kernel",
     GRAPH_CONDITION: "kbuild.primitives.conditions:SETTER",
     STRIDED_COPY: "kbuild.primitives.copies:copy",
+    ADDITION: "kbuild.primitives.additions:add",
     SIMULATOR: "kbuild.simulate.face:face",
 }
-_NO_DEVICES = frozenset({MISSING_KERNEL, GRAPH_CONDITION, STRIDED_COPY, SIMULATOR})
+_NO_DEVICES = frozenset({MISSING_KERNEL, GRAPH_CONDITION, STRIDED_COPY, ADDITION, SIMULATOR})
 _jit = False
 simulates = False  # the device `sim` stands for every GPU; see `stand_for_gpus`
 
@@ -91,7 +93,16 @@ def launch_on(
     kind: str, kernel: Any, dim: Any, args: Any, stream: Any, device: Any, block_dim: Any, max_blocks: Any
 ) -> None:
     """Launches through the provider of a device kind; LaunchError when nobody answers for it."""
+    from . import uses
+
     provider = find(kind)
+    if provider is not None and uses.tapes:
+        from .tape import watching
+
+        if watching.launch(
+            lambda *asked: provider(kernel, *asked), kind, kernel, dim, args, stream, device, block_dim, max_blocks
+        ):
+            return
     if provider is None:
         known = ", ".join(["cuda", *sorted(set(registry) - _NO_DEVICES)])
         raise LaunchError(
