@@ -75,9 +75,9 @@ throughout the signature (`Float`: float16, float32, float64; `Number`: these an
 made of it. `Vec` is a vector of any length, a quaternion or a transform, `Mat` a matrix of any shape, `Square` one with
 as many rows as columns, `Composite` any of these, `Array` a one-dimensional array, `Value` any type, one throughout.
 
-- **derivative**: where the function has one that is not zero by construction: *yes*, *no*, or *parts*: everywhere but
-  at isolated points, where a formula changes or the slope is infinite. It says what the function is; this version of
-  kbuild makes no adjoints yet.
+- **derivative**: where the function has one that is not zero by construction: *yes*; *no*, and then nothing flows back
+  through it; or *parts*: everywhere but at isolated points, where a formula changes or the slope is infinite. Beside it
+  stands what each argument gets of `g`, the adjoint of the result `r`, and what is taken at the isolated points.
 - **CUDA**: what a call becomes in CUDA C. A name with `f` is float32, the one beside it float64, and float16 computes
   in float32 and rounds; `kb_…` is kbuild's own function of that name, made for the type. *kernel language*: written in
   the kernel language itself (`kbuild/intrinsics`), so only what a kernel reaches is compiled. *inline*: no call at all.
@@ -162,7 +162,7 @@ def _group(title: str, entries: list[Entry], ulps: dict[str, Any]) -> str:
 
 def _lines(entries: list[Entry], ulps: dict[str, Any]) -> Iterable[str]:
     for entry in entries:
-        facts = [entry.derivative, _cuda(entry), _ptx(entry.row), _ulps(ulps.get(entry.name)), _host(entry)]
+        facts = [_derivative(entry), _cuda(entry), _ptx(entry.row), _ulps(ulps.get(entry.name)), _host(entry)]
         for signatures, doc in _uses(entry):
             calls = "<br>".join("`%s%s`" % (entry.name, signature) for signature in signatures)
             yield _row(_cell(text) for text in (calls, doc, *facts))
@@ -182,6 +182,12 @@ def _uses(entry: Entry) -> list[tuple[list[str], str]]:
 
 def _cell(text: str) -> str:
     return text.replace("|", "\\|")
+
+
+def _derivative(entry: Entry) -> str:
+    rules = "; ".join("`%s`" % rule for rule in entry.row.partials) if entry.row is not None else ""
+    about = [part for part in (rules, entry.row.subgradient if entry.row is not None else "") if part]
+    return "%s: %s" % (entry.derivative, "; ".join(about)) if about else entry.derivative
 
 
 def _cuda(entry: Entry) -> str:

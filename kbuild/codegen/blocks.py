@@ -9,6 +9,10 @@ _OVER_ALL_AXES = {
     "block_idx": "blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z)",
     "block_dim": "blockDim.x * blockDim.y * blockDim.z",
     "grid_dim": "gridDim.x * gridDim.y * gridDim.z",
+    "launch_idx": (
+        "(blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z)) * (blockDim.x * blockDim.y * blockDim.z) + "
+        "threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z)"
+    ),
     # Warps are made of threads by their number in the block.
     "lane_id": "(threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z)) & 31",
 }

@@ -17,7 +17,10 @@ class Row:
     intrinsic changes, and the result is the value before. A row without effects is a pure function of its arguments.
 
     `ptx` names the instructions of PTX at its heart, as the float32 or int32 version is to become them; `derivative`
-    says where it has one: `yes`, `no`, or `parts` (everywhere but at isolated points).
+    says where it has one: `yes`, `no` (it is zero wherever it is anything), or `parts` (everywhere but at isolated
+    points). `partials` has a rule for each parameter, which makes of `g`, the adjoint of the result, what the parameter
+    gets of it (see `derivatives`); atomics have none, since the pass knows them. `subgradient` says in words what the
+    rules give at the points where there is no derivative.
     """
 
     name: str
@@ -27,6 +30,8 @@ class Row:
     is_atomic: bool = False
     ptx: str = ""
     derivative: str = ""
+    partials: tuple[str, ...] = ()
+    subgradient: str = ""
 
     @property
     def has_effects(self) -> bool:

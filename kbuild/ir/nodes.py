@@ -150,7 +150,8 @@ class ThreadIndex:
 @dataclass(frozen=True, slots=True)
 class Position:
     """Where the thread stands in the grid, int32: one of `POSITIONS` along x, y or z (0, 1, 2), or over all axes (None,
-    x fastest), or its `lane_id` (None).
+    x fastest), or its `lane_id` or `launch_idx` (None): its number in the driver launch, which is a piece of a launch
+    that is too large for one.
     """
 
     what: str

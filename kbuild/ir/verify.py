@@ -188,7 +188,7 @@ class _Verifier:
             case nodes.ThreadIndex(axis, ndim, type):
                 self.require(0 <= axis < ndim <= 4 and type == INT32, expr, "thread index")
             case nodes.Position(what, axis, type):
-                known = what in nodes.POSITIONS or (what == "lane_id" and axis is None)
+                known = what in nodes.POSITIONS or (what in ("lane_id", "launch_idx") and axis is None)
                 self.require(known and axis in (None, 0, 1, 2) and type == INT32, expr, "position")
             case nodes.Unary(op, operand, type):
                 self.require(op in nodes.UNARY_OPS and operand.type == type, expr, "unary type")

@@ -95,6 +95,9 @@ class Lanes:
             return np.int32(math.prod(extents) if axis is None else extents[axis])
         if what == "lane_id":
             return self.remembered(what, lambda: (self.index % WARP).astype(np.int32))
+        if what == "launch_idx":
+            inside = math.prod(launch.block)
+            return self.remembered(what, lambda: (self.block * inside + self.index).astype(np.int32))
         number, extents = (self.index, launch.block) if what == "thread_idx" else (self.block, launch.grid)
         if axis is None or (axis == 0 and extents[1:] == (1, 1)):
             return self.remembered((what, None), lambda: number.astype(np.int32))

@@ -13,7 +13,7 @@ from kbuild.ir import nodes
 from kbuild.ir.nodes import Expr, Function, Stmt, Symbol
 from kbuild.ir.traverse import callees, children, walk
 
-_OF_THREADS = frozenset({"thread_idx", "lane_id"})
+_OF_THREADS = frozenset({"thread_idx", "lane_id", "launch_idx"})
 
 
 class Uniform:

@@ -1,0 +1,258 @@
+"""What an expression's operands get of its adjoint.
+
+`propagate(expr, g, out)` appends the statements that add to the adjoints of variables and array elements. `g` is small
+and has been evaluated: it may stand in the statements more than once. The primal operands that a rule needs stand in
+them as expressions, which are evaluated again; whatever they look at must have the value that it had.
+"""
+
+from __future__ import annotations
+
+from kbuild.autodiff.activity import Activity
+from kbuild.autodiff.flat import components, fresh, path_of, read, zero
+from kbuild.errors import InternalError, Span
+from kbuild.intrinsics.derivatives import partials
+from kbuild.intrinsics.table import ALL_ROWS
+from kbuild.ir import nodes
+from kbuild.ir.nodes import Const, Expr, Stmt, Symbol
+from kbuild.ir.traverse import root_of, walk
+from kbuild.ir.types import BOOL, Struct, Tuple, Type, element_of, is_composite, is_float
+
+
+class Adjoints:
+    """The adjoint of every variable and array. `arrays` has that of a parameter."""
+
+    def __init__(self, arrays: dict[Symbol, Symbol]) -> None:
+        self.arrays = arrays
+        self.variables: dict[Symbol, Symbol] = {}
+        self.items: dict[tuple[Symbol, int], Symbol] = {}
+
+    def variable(self, symbol: Symbol) -> Symbol:
+        """The adjoint of a variable; that of a result of several is one for each (`item`)."""
+        if symbol not in self.variables:
+            self.variables[symbol] = fresh(f"adj_{symbol.name}", symbol.type)
+        return self.variables[symbol]
+
+    def item(self, symbol: Symbol, index: int, type: Type) -> Symbol:
+        """The adjoint of one result of several."""
+        key = (symbol, index)
+        if key not in self.items:
+            self.items[key] = fresh(f"adj_{symbol.name}_{index}", type)
+        return self.items[key]
+
+    def place(self, place: Expr) -> Expr:
+        """The place of a place's adjoint, or the array of an array's."""
+        match place:
+            case nodes.Read(symbol):
+                return read(self.arrays[symbol] if symbol in self.arrays else self.variable(symbol))
+            case nodes.Index(array, indices, type):
+                return nodes.Index(self.place(array), indices, type)
+            case nodes.View(array, indices, type):
+                return nodes.View(self.place(array), indices, type)
+            case nodes.Component(base, indices, type):
+                return nodes.Component(self.place(base), indices, type)
+            case nodes.Member(base, name, type):
+                return nodes.Member(self.place(base), name, type)
+            case nodes.Item(nodes.Read(symbol), index, type):
+                return read(self.item(symbol, index, type))
+        raise InternalError(f"no place has an adjoint: {place!r:.200}")
+
+    def is_there(self, place: Expr) -> Expr | None:
+        """Whether the array that a place in memory lies in has an adjoint; None for one that cannot have any."""
+        root = root_of(place)
+        assert isinstance(root, nodes.Index)
+        if path_of(root.array) is None:
+            return None
+        return nodes.Present(self.place(root.array), BOOL)
+
+
+class Rules:
+    """The rules of expressions."""
+
+    def __init__(self, activity: Activity, adjoints: Adjoints) -> None:
+        self.activity, self.adjoints = activity, adjoints
+
+    def propagate(self, expr: Expr, g: Expr, out: list[Stmt]) -> None:
+        """Adds to the adjoints of what a value consists of."""
+        if not self.activity.is_active(expr):
+            return
+        match expr:
+            case nodes.Read() | nodes.Item(nodes.Read()) | nodes.Index():
+                self.add(expr, g, out)
+            case nodes.Component(base, indices):
+                self.component(expr, base, indices, g, out)
+            case nodes.Member():
+                self.add(expr, g, out)
+            case nodes.Unary("neg", operand, type):
+                self.propagate(operand, self.bound(nodes.Unary("neg", g, type), out, expr.span), out)
+            case nodes.Binary():
+                self.binary(expr, g, out)
+            case nodes.Fma(a, b, c, type):
+                self.product(a, b, g, out)
+                self.propagate(c, g, out)
+            case nodes.Select(condition, then, otherwise):
+                sides: tuple[list[Stmt], list[Stmt]] = ([], [])
+                self.propagate(then, g, sides[0])
+                self.propagate(otherwise, g, sides[1])
+                out.append(nodes.If(condition, tuple(sides[0]), tuple(sides[1]), expr.span))
+            case nodes.Convert(operand):
+                if is_float(operand.type):
+                    self.propagate(operand, self.bound(nodes.Convert(g, operand.type), out, expr.span), out)
+            case nodes.Build(parts, type):
+                self.build(parts, type, g, out)
+            case nodes.Intrinsic():
+                self.intrinsic(expr, g, out)
+            case _:
+                raise InternalError(f"no rule for {type(expr).__name__}")
+
+    def bound(self, expr: Expr, out: list[Stmt], span: Span | None, name: str = "part") -> Expr:
+        """A value that may stand in several places: in a variable, unless it is small."""
+        if isinstance(expr, (Const, nodes.Read)):
+            return expr
+        if isinstance(expr, nodes.Component) and isinstance(expr.base, nodes.Read):
+            if all(isinstance(index, Const) for index in expr.indices):
+                return expr
+        made = fresh(name, expr.type)
+        out.append(nodes.Assign(read(made), expr, span))
+        return read(made)
+
+    def add(self, place: Expr, g: Expr, out: list[Stmt]) -> None:
+        """Adds to the adjoint of a place: of a variable of the thread's own, or in memory that others add to as well."""
+        target = self.adjoints.place(place)
+        if not isinstance(root_of(place), nodes.Index):
+            out.append(nodes.Assign(target, nodes.Binary("add", target, g, place.type), place.span))
+            return
+        asked = self.adjoints.is_there(place)
+        if asked is None:
+            return
+        inner: list[Stmt] = []
+        if is_composite(place.type):
+            g = self.bound(g, inner, place.span)
+            pairs = zip(components(target), components(g), strict=True)
+        else:
+            pairs = zip([target], [g], strict=True)
+        for one, part in pairs:
+            inner.append(nodes.Evaluate(nodes.Intrinsic("atomic_add", (one, part), one.type), place.span))
+        out.append(nodes.If(asked, tuple(inner), (), place.span))
+
+    def component(
+        self, expr: nodes.Component, base: Expr, indices: tuple[Expr, ...], g: Expr, out: list[Stmt]
+    ) -> None:
+        root = root_of(base)
+        if isinstance(root, (nodes.Index, nodes.Read, nodes.Item)):
+            self.add(expr, g, out)
+            return
+        whole = fresh("part", base.type)
+        out.append(nodes.Assign(read(whole), zero(base.type), expr.span))
+        out.append(nodes.Assign(nodes.Component(read(whole), indices, expr.type), g, expr.span))
+        self.propagate(base, read(whole), out)
+
+    def build(self, parts: tuple[Expr, ...], type: Type, g: Expr, out: list[Stmt]) -> None:
+        g = self.bound(g, out, None)
+        if isinstance(type, Struct):
+            pieces: list[Expr] = [nodes.Member(g, one.name, one.type) for one in type.fields]
+        else:
+            assert not isinstance(type, Tuple)
+            pieces = list(components(g))
+        for part, piece in zip(parts, pieces, strict=True):
+            self.propagate(part, piece, out)
+
+    # Operators
+
+    def binary(self, expr: nodes.Binary, g: Expr, out: list[Stmt]) -> None:
+        left, right, type, span = expr.left, expr.right, expr.type, expr.span
+        match expr.op:
+            case "add":
+                self.propagate(left, g, out)
+                self.propagate(right, g, out)
+            case "sub":
+                self.propagate(left, g, out)
+                if self.activity.is_active(right):
+                    self.propagate(right, self.bound(nodes.Unary("neg", g, type), out, span), out)
+            case "mul":
+                first, second = (left, right) if left.type == type else (right, left)
+                self.product(first, second, g, out)
+            case "div":
+                self.quotient(expr, g, out)
+            case "mod":  # x - y · trunc(x / y)
+                self.propagate(left, g, out)
+                if self.activity.is_active(right):
+                    whole = nodes.Intrinsic("trunc", (nodes.Binary("div", left, right, type),), type)
+                    part = nodes.Unary("neg", nodes.Binary("mul", g, whole, type), type)
+                    self.propagate(right, self.bound(part, out, span), out)
+            # floordiv is a whole number: its derivative is zero wherever it has one
+
+    def product(self, a: Expr, b: Expr, g: Expr, out: list[Stmt]) -> None:
+        """a · b, element by element; b may be the scalar of a composite a."""
+        for one, other in ((a, b), (b, a)):
+            if not self.activity.is_active(one):
+                continue
+            if one.type == g.type:
+                part: Expr = nodes.Binary("mul", g, other, g.type)
+            else:
+                part = self.summed(g, other, out)
+            self.propagate(one, self.bound(part, out, one.span), out)
+
+    def quotient(self, expr: nodes.Binary, g: Expr, out: list[Stmt]) -> None:
+        """a / b: g / b for a, and -(g / b) · (a / b) for b."""
+        a, b, type, span = expr.left, expr.right, expr.type, expr.span
+        divisor = self.bound(b, out, span)
+        share = self.bound(nodes.Binary("div", g, divisor, type), out, span)
+        self.propagate(a, share, out)
+        if self.activity.is_active(b):
+            ratio = self.bound(nodes.Binary("div", a, divisor, type), out, span)
+            if b.type == type:
+                part: Expr = nodes.Binary("mul", share, ratio, type)
+            else:
+                part = self.summed(share, ratio, out)
+            self.propagate(b, self.bound(nodes.Unary("neg", part, b.type), out, span), out)
+
+    def summed(self, g: Expr, other: Expr, out: list[Stmt]) -> Expr:
+        """The sum of the products of two composites' elements."""
+        g, other = self.bound(g, out, None), self.bound(other, out, None)
+        element = element_of(g.type)
+        products = [
+            nodes.Binary("mul", x, y, element) for x, y in zip(components(g), components(other), strict=True)
+        ]
+        total: Expr = products[0]
+        for product in products[1:]:
+            total = nodes.Binary("add", total, product, element)
+        return total
+
+    def intrinsic(self, expr: nodes.Intrinsic, g: Expr, out: list[Stmt]) -> None:
+        row = ALL_ROWS[expr.name]
+        arguments = [self.bound(a, out, expr.span) for a in expr.arguments]
+        result = fresh(expr.name, expr.type)
+        again: list[Stmt] = []
+        parts = partials(row, arguments, g, read(result))
+        for original, part in zip(expr.arguments, parts, strict=True):
+            if part is None or not self.activity.is_active(original):
+                continue
+            if not again and _mentions(part, result):
+                value = nodes.Intrinsic(expr.name, tuple(arguments), expr.type)
+                again.append(nodes.Assign(read(result), value, expr.span))
+                out.extend(again)
+            piece = self.bound(part, out, expr.span)
+            inner: list[Stmt] = []
+            self.propagate(original, piece, inner)
+            # Where nothing comes through, what lies behind is not looked at: 0 · ∞ would be no number.
+            out.extend(inner if is_leaf(original) else [nodes.If(is_not_zero(piece), tuple(inner), (), expr.span)])
+
+
+def is_leaf(expr: Expr) -> bool:
+    """A variable or an element: nothing is computed."""
+    return isinstance(root_of(expr), (nodes.Read, nodes.Index))
+
+
+def is_not_zero(g: Expr) -> Expr:
+    """Any element differs from zero, or is no number."""
+    if not is_composite(g.type):
+        return nodes.Compare("ne", g, zero(g.type), BOOL)
+    tests = [is_not_zero(one) for one in components(g)]
+    found = tests[0]
+    for one in tests[1:]:
+        found = nodes.Logical("or", found, one, BOOL)
+    return found
+
+
+def _mentions(expr: Expr, symbol: Symbol) -> bool:
+    return any(isinstance(node, nodes.Read) and node.symbol is symbol for node in walk(expr))
