@@ -79,24 +79,26 @@ class Launch(Step):
 
     def backward(self, budget: int, memory: TapeMemory) -> None:
         found = self.backward_of
-        primal = arguments.replaced(found.parameters, self.args, self._before)
+        scratch: list[tuple[array, array]] = []  # copies that the adjoint kernel writes to, and of what
+        primal = arguments.replaced(found.parameters, self.args, lambda path, one: self._before(path, one, scratch))
         adjoints = [
             arguments.adjoint(type, value, name, self._adjoint)
             for (name, type), value in zip(found.parameters, self.args)
             if arguments.has_adjoint(type)
         ]
         work = Workspace(found, self.dim, self.place, self.block_dim, self.max_blocks, budget)
-        work.run([*primal, *adjoints], None)
+        work.run([*primal, *adjoints], None, scratch)
         memory.workspace = max(memory.workspace, work.bytes)
 
-    def _before(self, path: str, given: Any) -> Any:
-        """What stands for an array: what it held then, or a copy where the adjoint kernel writes to it."""
+    def _before(self, path: str, given: Any, scratch: list[tuple[array, array]]) -> Any:
+        """What stands for an array: what it held then, or a copy of that where the adjoint kernel writes to it."""
         known = self.versions.get(path)
         if known is None:
             return self.seen.get(path, given)
         arrays = [version.get() for version in known]
-        if path in self.backward_of.scratch and known[0].copy is None:
-            arrays[0] = copying.clone(arrays[0], requires_grad=False)
+        if path in self.backward_of.scratch:
+            held, arrays[0] = arrays[0], copying.clone(arrays[0], requires_grad=False)
+            scratch.append((arrays[0], held))
         return _seen_as(given, arrays)
 
     def _adjoint(self, path: str, given: Any) -> Any:

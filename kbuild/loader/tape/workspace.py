@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import weakref
 
-from .. import abi, blocks, ordering, recent, uses
+from .. import abi, blocks, copying, ordering, recent, uses
 from ..array import array, empty, wrap, zeros
 from ..copying import stream_on
 from ..errors import LaunchError
@@ -35,8 +35,11 @@ class Workspace:
         self.saved: list[tuple[str, int | None]] = list(backward.saved.items())
         self.bytes = self.threads = 0
 
-    def run(self, args: list[Any], stream: Any) -> None:
-        """Launches with these arguments. Raises LaunchError."""
+    def run(self, args: list[Any], stream: Any, scratch: Any = ()) -> None:
+        """Launches with these arguments. `scratch` are arrays that counting changes, each with what it holds before.
+
+        Raises LaunchError.
+        """
         if len(self.backward.kernel.parameters) == len(args):  # what it saves, if anything, has room in registers
             self._launch(args, stream)
             return
@@ -44,7 +47,7 @@ class Workspace:
         is_captured = self.place.kind == "cuda" and _is_captured(self.place, handle)
         if self.block_dim is None and not (self.dim.__class__ is blocks.Grid and self.dim.block):
             self.block_dim = _BLOCK
-        words = self._known() if is_captured else self._counted(args, stream)
+        words = self._known() if is_captured else self._counted(args, stream, scratch)
         self._in_pieces(words)
         arrays = [self._columns(name, count) for (name, _), count in zip(self.saved, words)]
         told = _Told(self.backward.name, self.place, words, handle)
@@ -68,12 +71,14 @@ class Workspace:
             )
         return [words or 0 for words in known]
 
-    def _counted(self, args: list[Any], stream: Any) -> list[int]:
+    def _counted(self, args: list[Any], stream: Any, scratch: Any) -> list[int]:
         """The words that a thread takes at most, of each type."""
         if all(words is not None for _, words in self.saved):
             return [words or 0 for _, words in self.saved]
         numbers = zeros(len(self.saved), int32, self.place)
         self._launch([*args, *[None] * len(self.saved), numbers, True], stream)
+        for changed, before in scratch:
+            copying.copy(changed, before, stream=stream)
         if stream is not None:
             ordering.wait_for_stream(self.place, stream_on(self.place, stream), stream_on(self.place, None))
         counted: list[int] = numbers.tolist()
