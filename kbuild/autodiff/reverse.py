@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from kbuild.autodiff.activity import Activity
-from kbuild.autodiff.flat import Do, Names, Set, Tree, fresh, gradient_of, has_floats, in_memory, path_of, read, zero
+from kbuild.autodiff.flat import Do, Names, Set, Tree, fresh, has_floats, in_memory, path_of, read, zero
 from kbuild.autodiff.result import Undifferentiable
 from kbuild.autodiff.rules import Adjoints, Rules, is_leaf, is_not_zero
 from kbuild.errors import Span
@@ -180,7 +180,7 @@ class Reverse:
     # Calls of functions whose gradient is given
 
     def call(self, value: nodes.Call, result: Expr | None, span: Span | None) -> Core:
-        gradient = gradient_of(value.callee)
+        gradient = value.callee.gradient
         made = Core()
         if gradient is None:
             return made

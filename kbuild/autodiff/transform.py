@@ -48,6 +48,9 @@ def adjoint(kernel: Kernel, everything: bool = False) -> Adjoint:
     against it.
     """
     body = named(flatten(kernel))
+    primal_body = body
+    if any(one.replay is not None for one in reached(kernel.function)):
+        primal_body = flatten(kernel, replays=False)
     arrays = _array_parameters(kernel.function)
     adjoints = Adjoints(arrays)
     owned = owned_arrays(body, kernel.ndim)
@@ -56,7 +59,8 @@ def adjoint(kernel: Kernel, everything: bool = False) -> Adjoint:
     primal = _names_of(kernel.function, body)
     reads = {key: read_in([*core.before, *core.after]) & primal for key, core in cores.items() if core}
     later = frozenset(reverse.after_launch)
-    _refuse_mixed(body, later, reverse)
+    _refuse_mixed(body, later)
+    later = later | _replayed(body, primal_body)
 
     kept = _kept(body, reads, later)
     _refuse_unknown_results(body, kept)
@@ -64,7 +68,7 @@ def adjoint(kernel: Kernel, everything: bool = False) -> Adjoint:
     constants = frozenset(kernel.function.parameters)
     again = {} if everything else Stable(body, kept, reads, written, constants).again
     recorded = Recorded(body, kept, {k: v - later for k, v in reads.items()}, frozenset(again), everything)
-    plan = Plan(body, cores, recorded.saved, again, getattr(kernel, "max_iterations", None))
+    plan = Plan(body, cores, recorded.saved, again, kernel.max_iterations)
     stacks = Stacks(amounts(plan))
     reversal = Reversal(plan, stacks)
     backward = reversal.block(body)
@@ -129,7 +133,14 @@ def _kept(body: list[Tree], reads: dict[int, Names], later: Names) -> Slice:
         stores = left
 
 
-def _refuse_mixed(body: list[Tree], later: Names, reverse: Reverse) -> None:
+def _replayed(body: list[Tree], primal_body: list[Tree]) -> Names:
+    """Arrays that the launch writes and replays of functions look at: they have it from there."""
+    written = frozenset(path for one in every(primal_body) for path in stored(one))
+    again = frozenset(path for one in every(body) for path in stored(one))
+    return (written - again) & frozenset(name for one in every(body) for name in looked_at(one))
+
+
+def _refuse_mixed(body: list[Tree], later: Names) -> None:
     """The winner of a smallest or largest value is known only if nothing else happens to the array."""
     kinds: dict[str, str] = {}
     for one in every(body):
