@@ -35,7 +35,7 @@ from kbuild.intrinsics.table import has_effects
 from kbuild.ir import nodes
 from kbuild.ir.contract import contract
 from kbuild.ir.nodes import Function, Kernel, Stmt, Symbol
-from kbuild.ir.traverse import callees, root_of, walk
+from kbuild.ir.traverse import callees, reached, root_of, walk
 from kbuild.ir.types import VOID
 
 SUFFIX = ":adjoint"
@@ -58,7 +58,7 @@ def adjoint(kernel: Kernel, everything: bool = False) -> Adjoint:
     cores = {id(one): reverse.core(one) for one in every(body)}
     primal = _names_of(kernel.function, body)
     reads = {key: read_in([*core.before, *core.after]) & primal for key, core in cores.items() if core}
-    later = frozenset(reverse.after_launch)
+    later: Names = frozenset(reverse.after_launch)
     _refuse_mixed(body, later)
     later = later | _replayed(body, primal_body)
 
@@ -80,9 +80,8 @@ def adjoint(kernel: Kernel, everything: bool = False) -> Adjoint:
         seeds,
     )
     forward = Forward(plan, forward_kept, stacks, reversal.alone).block(body)
-    return _assembled(
-        kernel, body, arrays, stacks, [*stacks.begin(), *forward, *stacks.turn(), *backward], later, owned
-    )
+    statements = [*stacks.begin(), *forward, *stacks.turn(), *backward]
+    return _assembled(kernel, primal_body, arrays, stacks, statements, later, owned)
 
 
 def _array_parameters(function: Function) -> dict[Symbol, Symbol]:
