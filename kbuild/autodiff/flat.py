@@ -116,10 +116,6 @@ def map_blocks(block: list[Tree], change: Callable[[list[Tree]], list[Tree]]) ->
             one.body = change(one.body)
 
 
-def gradient_of(function: nodes.Function) -> nodes.Function | None:
-    return getattr(function, "gradient", None)
-
-
 # Arrays
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from kbuild.autodiff.activity import Activity
-from kbuild.autodiff.flat import Do, Set, Tree, fresh, gradient_of, has_floats, in_memory, path_of, read, zero
+from kbuild.autodiff.flat import Do, Names, Set, Tree, fresh, has_floats, in_memory, path_of, read, zero
 from kbuild.autodiff.result import Undifferentiable
 from kbuild.autodiff.rules import Adjoints, Rules, is_leaf, is_not_zero
 from kbuild.errors import Span
@@ -40,9 +40,9 @@ _WINNER = ("atomic_min", "atomic_max")
 class Reverse:
     """Reverses statements. `after_launch` collects the arrays that are looked at as the launch left them."""
 
-    def __init__(self, activity: Activity, adjoints: Adjoints) -> None:
+    def __init__(self, activity: Activity, adjoints: Adjoints, owned: Names) -> None:
         self.activity, self.adjoints = activity, adjoints
-        self.rules = Rules(activity, adjoints)
+        self.rules = Rules(activity, adjoints, owned)
         self.after_launch: dict[str, Span | None] = {}
 
     def core(self, one: Tree) -> Core:
@@ -180,7 +180,7 @@ class Reverse:
     # Calls of functions whose gradient is given
 
     def call(self, value: nodes.Call, result: Expr | None, span: Span | None) -> Core:
-        gradient = gradient_of(value.callee)
+        gradient = value.callee.gradient
         made = Core()
         if gradient is None:
             return made

@@ -8,7 +8,7 @@ them as expressions, which are evaluated again; whatever they look at must have 
 from __future__ import annotations
 
 from kbuild.autodiff.activity import Activity
-from kbuild.autodiff.flat import components, fresh, path_of, read, zero
+from kbuild.autodiff.flat import Names, components, fresh, path_of, read, zero
 from kbuild.errors import InternalError, Span
 from kbuild.intrinsics.derivatives import partials
 from kbuild.intrinsics.table import ALL_ROWS
@@ -68,8 +68,8 @@ class Adjoints:
 class Rules:
     """The rules of expressions."""
 
-    def __init__(self, activity: Activity, adjoints: Adjoints) -> None:
-        self.activity, self.adjoints = activity, adjoints
+    def __init__(self, activity: Activity, adjoints: Adjoints, owned: Names) -> None:
+        self.activity, self.adjoints, self.owned = activity, adjoints, owned
 
     def propagate(self, expr: Expr, g: Expr, out: list[Stmt]) -> None:
         """Adds to the adjoints of what a value consists of."""
@@ -125,6 +125,12 @@ class Rules:
         if asked is None:
             return
         inner: list[Stmt] = []
+        root = root_of(place)
+        assert isinstance(root, nodes.Index)
+        if path_of(root.array) in self.owned:
+            inner.append(nodes.Assign(target, nodes.Binary("add", target, g, place.type), place.span))
+            out.append(nodes.If(asked, tuple(inner), (), place.span))
+            return
         if is_composite(place.type):
             g = self.bound(g, inner, place.span)
             pairs: list[tuple[Expr, Expr]] = list(zip(components(target), components(g), strict=True))
