@@ -24,7 +24,7 @@ def test_random_programs(tmp_path: Path, profile: str, batch: int) -> None:
     seen: Counter[str] = Counter()
     for seed in range(batch * BATCH, (batch + 1) * BATCH):
         program = gradient_programs.make(seed, profile)
-        kind, details = gradient_failures.outcome(program, tmp_path)
+        kind, _ = gradient_failures.outcome(program, tmp_path)
         seen[kind] += 1
         if gradient_failures.is_failure(kind):
             small = gradient_failures.smallest(program, tmp_path, kind, seconds=20)
