@@ -131,9 +131,10 @@ def _visit_part(captured: Captured, prefix: str, found: Reach) -> None:
     """The code of functions: of a captured one, or of those inside a captured tuple, list or dictionary."""
     value = captured.value
     for number, one in enumerate(value.overloads if isinstance(value, Function) else ()):
-        if one not in found.functions:
-            mark = f"#{number}" if len(value.overloads) > 1 else ""
-            _visit(one, f"{prefix}{captured.path}{mark}/", found)
+        mark = str(number) if len(value.overloads) > 1 else ""
+        for role, part in (("", one), ("gradient", one.gradient), ("replay", one.replay)):
+            if part is not None and part not in found.functions:
+                _visit(part, f"{prefix}{captured.path}{'#' if mark + role else ''}{mark}{role}/", found)
     for number, inner in enumerate(identity.parts(value)):
         if isinstance(inner, (Function, tuple, list, dict)):
             _visit_part(Captured(inner, f"{captured.path}@{number}"), prefix, found)

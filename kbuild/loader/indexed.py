@@ -58,7 +58,7 @@ class indexedarray(Shaped):
         if data is None and indices is None:
             return _annotation(cls, dtype, ndim)
         _check_data(data, dtype, ndim)
-        return _made(data, _tables(data, indices))
+        return assembled(data, _tables(data, indices))
 
     def __class_getitem__(cls, dtype: Any) -> IndexedAnnotation:
         return IndexedAnnotation(dtype, cls._ndim or 1)
@@ -240,7 +240,8 @@ def _check_table(axis: int, table: Any, data: array) -> None:
         raise ValueError(message % (axis, table.device, data.device))
 
 
-def _made(data: array, tables: tuple[array | None, ...]) -> indexedarray:
+def assembled(data: array, tables: tuple[array | None, ...]) -> indexedarray:
+    """An array seen through index arrays that have been checked, one an axis."""
     type_ = abi.IndexedArray(data._type.element, data.ndim)
     shape = tuple([extent if table is None else len(table) for extent, table in zip(data.shape, tables)])
     made: indexedarray = object.__new__(indexedarray)
@@ -294,7 +295,7 @@ def _from_descriptor(type: abi.IndexedArray, descriptor: bytes, device: Any) -> 
         array(ptr=address, shape=(extent,), dtype=int, device=device) if address else None
         for address, extent in zip(numbers[:count], numbers[count:])
     ]
-    return _made(data, tuple(tables))
+    return assembled(data, tuple(tables))
 
 
 def _encoded(data: Any, dtype: Any) -> tuple[Any, tuple[int, ...], abi.Type]:

@@ -173,6 +173,11 @@ class BundleKernel:
         if kind != "cuda":
             providers.launch_on(kind, self.source or self, dim, args, stream, device, block_dim, max_blocks)
             return
+        if uses.tapes:
+            from .tape import watching
+
+            if watching.launch(self.thorough, kind, self, dim, args, stream, device, block_dim, max_blocks):
+                return
         self.bundle.check_sources()
         packing = self.packing(args)
         is_empty = next(self.plan(dim, block_dim, max_blocks), None) is None

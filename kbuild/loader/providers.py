@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 MISSING_KERNEL = "missing kernel"
 GRAPH_CONDITION = "graph condition"
 STRIDED_COPY = "copy with strides"
+ADDITION = "addition"
 SIMULATOR = "simulator"
 ADJOINTS = "adjoints on "  # and a kind of device
 registry: dict[str, str] = {
@@ -32,11 +33,12 @@ registry: dict[str, str] = {
     MISSING_KERNEL: "kbuild.jit:missing_kernel",
     GRAPH_CONDITION: "kbuild.primitives.conditions:SETTER",
     STRIDED_COPY: "kbuild.primitives.copies:copy",
+    ADDITION: "kbuild.primitives.additions:add",
     SIMULATOR: "kbuild.simulate.face:face",
     ADJOINTS + "cuda": "kbuild.loader.backward:on_gpu",
     ADJOINTS + "sim": "kbuild.simulate.adjoints:on_simulator",
 }
-_NO_DEVICES = frozenset({MISSING_KERNEL, GRAPH_CONDITION, STRIDED_COPY, SIMULATOR})
+_NO_DEVICES = frozenset({MISSING_KERNEL, GRAPH_CONDITION, STRIDED_COPY, ADDITION, SIMULATOR})
 _jit = False
 simulates = False  # the device `sim` stands for every GPU; see `stand_for_gpus`
 
@@ -97,7 +99,16 @@ def launch_on(
     kind: str, kernel: Any, dim: Any, args: Any, stream: Any, device: Any, block_dim: Any, max_blocks: Any
 ) -> None:
     """Launches through the provider of a device kind; LaunchError when nobody answers for it."""
+    from . import uses
+
     provider = find(kind)
+    if provider is not None and uses.tapes:
+        from .tape import watching
+
+        if watching.launch(
+            lambda *asked: provider(kernel, *asked), kind, kernel, dim, args, stream, device, block_dim, max_blocks
+        ):
+            return
     if provider is None:
         others = [name for name in registry if name not in _NO_DEVICES and not name.startswith(ADJOINTS)]
         known = ", ".join(["cuda", *sorted(others)])
