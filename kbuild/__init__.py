@@ -39,6 +39,7 @@ _HOMES = {
     "loader.indexed": "indexedarray indexedarray1d indexedarray2d indexedarray3d indexedarray4d",
     "loader.memory.books": "MemoryReport memory_report",
     "loader.memory.pools": "set_pool_limit trim_memory",
+    "loader.own_gradients": "adjoint func_grad func_replay",
     "loader.peers": "can_access set_peer_access",
     "loader.providers": "enable_jit",
     "loader.readiness": "get_grid preload",

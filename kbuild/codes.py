@@ -29,6 +29,12 @@ def _func(head: str, *lines: str) -> str:
     return f"@kb.func\ndef {head}:\n{body}\n\n\n"
 
 
+_GRADIENT = (
+    _func("square(x: float)", "return x * x")
+    + "@kb.func_grad(square)\ndef adj_square({}):\n    {}\n\n\n"
+    + _kernel("a[0] = square(a[0])")
+)
+
 CODES: dict[str, Code] = {
     "KB001": Code("a wrong command line", "The words of the command do not fit together; see `--help`."),
     "KB002": Code(
@@ -296,6 +302,22 @@ CODES: dict[str, Code] = {
         _kernel("tile = kb.shared_array((128, 128), float)", "tile[0, 0] = a[0]"),
         _kernel("tile = kb.shared_array((96, 128), float)", "tile[0, 0] = a[0]"),
     ),
+    "KB196": Code(
+        "a gradient or replay that does not fit its function",
+        "The parameters of a function made with @kb.func_grad(f) are those of f, with the same types, and then the "
+        "adjoint of each result; it returns nothing. One made with @kb.func_replay(f) has the parameters and results "
+        "of f. Functions that change arguments have neither.",
+        _GRADIENT.format("x: float", "kb.adjoint[x] += 2.0 * x"),
+        _GRADIENT.format("x: float, adj_ret: float", "kb.adjoint[x] += 2.0 * x * adj_ret"),
+    ),
+    "KB197": Code(
+        "kb.adjoint of something that has no adjoint",
+        "In a function made with @kb.func_grad(f), `kb.adjoint[x]` is the adjoint of the parameter x of f, or of a "
+        "part of it, and `kb.adjoint[a][i]` that of an element of the array a. Integers have none; arrays in structs "
+        "have none there. Anywhere else it has no meaning.",
+        _GRADIENT.format("x: float, adj_ret: float", "kb.adjoint[adj_ret] += 2.0 * x"),
+        _GRADIENT.format("x: float, adj_ret: float", "kb.adjoint[x] += 2.0 * x * adj_ret"),
+    ),
     "KB201": Code(
         "a module that cannot be imported",
         "Kernel modules are imported while building, on a machine without a GPU. A package that kernels do not use can "
@@ -317,6 +339,13 @@ CODES: dict[str, Code] = {
         "a generic kernel without an overload",
         "Machine code is for given types. `kb.overload(kernel, {…})` names them, in a module or in a function of "
         "`instances`; a kernel that is launched with other types is not found.",
+    ),
+    "KB220": Code(
+        "a kernel that has no gradient",
+        "A tape differentiates a kernel by its adjoint, which is built beside it, unless something in it has no "
+        "derivative or cannot be run backward; the message says what, with the line. It is a warning where nobody has "
+        "asked for the gradient of that kernel, and an error with `@kb.kernel(enable_backward=True)` or `backward = "
+        "true` in [tool.kbuild]. `@kb.kernel(enable_backward=False)` and `backward = false` want none.",
     ),
     "KB301": Code(
         "code that NVRTC or ptxas refuses",

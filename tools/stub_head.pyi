@@ -121,7 +121,12 @@ def kernel(function: Callable[..., None]) -> Kernel:
 
 @_overload
 def kernel(
-    *, fmad: bool = ..., asserts: bool = ..., enable_backward: bool = ..., block_dim: int = ...
+    *,
+    fmad: bool = ...,
+    asserts: bool = ...,
+    enable_backward: bool = ...,
+    block_dim: int = ...,
+    max_iterations: int = ...,
 ) -> Callable[[Callable[..., None]], Kernel]: ...
 @_overload
 def func(function: Callable[_P, _R]) -> Function[_P, _R]:
@@ -135,6 +140,18 @@ def overload(kernel: Kernel, types: Any) -> Kernel:
 
 @_overload
 def overload(kernel: Callable[..., None]) -> Kernel: ...
+def func_grad(function: Function[..., Any]) -> Callable[[Callable[_P, None]], Callable[_P, None]]:
+    """Declares how a function is differentiated: `@func_grad(f)`, with `kb.adjoint[x] += …` for each parameter."""
+
+def func_replay(function: Function[_P, _R]) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
+    """Declares what stands in for a function where gradients run a kernel forward once more."""
+
+class _Adjoints:
+    def __getitem__(self, parameter: _T) -> _T: ...
+    def __setitem__(self, parameter: _T, value: _T) -> None: ...
+
+adjoint: _Adjoints
+
 def struct(cls: type[_T]) -> type[_T]:
     """Makes a class of annotated fields a record that kernels take; its fields are zero until set."""
 

@@ -1,4 +1,4 @@
-"""Conditions of branches as variables, and counts of trips: what the reverse sweep decides by is saved like any value."""
+"""Conditions of branches as variables, and counts of trips: the reverse sweep decides by what was saved."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ operation, or the call of a function whose gradient is given (or that has none t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TypeAlias
 
 from kbuild.errors import Span
@@ -116,10 +116,6 @@ def map_blocks(block: list[Tree], change: Callable[[list[Tree]], list[Tree]]) ->
             one.body = change(one.body)
 
 
-def gradient_of(function: nodes.Function) -> nodes.Function | None:
-    return getattr(function, 'gradient', None)
-
-
 # Arrays
 
 
@@ -139,7 +135,7 @@ def path_of(array: Expr) -> str | None:
 
 
 def has_floats(type: Type) -> bool:
-    """Values of the type have an adjoint: they are, or contain, floating-point numbers (arrays of them do not count)."""
+    """Values of the type have an adjoint: they are, or contain, floating-point numbers (arrays do not count)."""
     if isinstance(type, Struct):
         return any(has_floats(field.type) for field in type.fields)
     if isinstance(type, Array):

@@ -12,7 +12,19 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import TypeAlias, Union
 
-from kbuild.autodiff.flat import Branch, Do, Jump, Loop, Set, Tree, fresh, gradient_of, has_floats, int_const, path_of, read
+from kbuild.autodiff.flat import (
+    Branch,
+    Do,
+    Jump,
+    Loop,
+    Set,
+    Tree,
+    fresh,
+    has_floats,
+    int_const,
+    path_of,
+    read,
+)
 from kbuild.autodiff.jumps import without_jumps
 from kbuild.autodiff.result import Undifferentiable
 from kbuild.errors import InternalError, Span
@@ -28,14 +40,17 @@ from kbuild.ir.types import BOOL, VOID, Array, Matrix, Scalar, Struct, Tuple, Ty
 Value: TypeAlias = Union[Expr, "dict[str, Value]", "list[Value]"]
 
 
-def flatten(kernel: Kernel) -> list[Tree]:
-    """The kernel's body without calls, structs and jumps. Raises Undifferentiable."""
+def flatten(kernel: Kernel, replays: bool = True) -> list[Tree]:
+    """The kernel's body without calls, structs and jumps. Raises Undifferentiable.
+
+    With `replays` functions that have a replay are what that says, as in the adjoint's forward sweep.
+    """
     function = kernel.function
     _refuse_cooperation(function)
     frame = _Frame(function)
     body: list[Tree] = []
     assigned = _assigned(function)
-    inliner = _Inliner(frozenset(function.parameters) - assigned)
+    inliner = _Inliner(frozenset(function.parameters) - assigned, replays)
     for parameter in function.parameters:
         value = inliner.parameter(nodes.Read(parameter, parameter.type))
         if parameter in assigned:
@@ -49,7 +64,7 @@ def flatten(kernel: Kernel) -> list[Tree]:
 
 def stays_a_call(function: Function) -> bool:
     """The call of a function is not looked into."""
-    return gradient_of(function) is not None or has_no_gradient(function)
+    return function.gradient is not None or has_no_gradient(function)
 
 
 @cache
@@ -101,9 +116,11 @@ def _reached(function: Function) -> list[Function]:
     waiting = [function]
     while waiting:
         for node in walk(waiting.pop().body):
-            if isinstance(node, nodes.Call) and node.callee not in found and not stays_a_call(node.callee):
-                found[node.callee] = None
-                waiting.append(node.callee)
+            if isinstance(node, nodes.Call) and not stays_a_call(node.callee):
+                callee = node.callee.replay or node.callee
+                if callee not in found:
+                    found[callee] = None
+                    waiting.append(callee)
     return list(found)
 
 
@@ -132,8 +149,9 @@ class _Frame:
 
 
 class _Inliner:
-    def __init__(self, constants: frozenset[Symbol]) -> None:
+    def __init__(self, constants: frozenset[Symbol], replays: bool) -> None:
         self.constants = constants  # parameters of the kernel that are never assigned
+        self.replays = replays
         # What a variable that holds an array looks into: the array of the launch, and the indices.
         self.arrays: dict[Symbol, tuple[Expr, list[Symbol]]] = {}
 
@@ -269,6 +287,8 @@ class _Inliner:
         arguments = [self.evaluated(self.value(a, frame, out), out, keeps=True) for a in call.arguments]
         if stays_a_call(callee):
             return self.kept_call(call, arguments, out, is_wanted)
+        if self.replays and callee.replay is not None:
+            callee = callee.replay
         inner = _Frame(callee)
         for symbol, argument in zip(callee.parameters, arguments, strict=True):
             if symbol in _assigned(callee):
@@ -368,7 +388,8 @@ class _Inliner:
             case nodes.Convert(operand, type):
                 return nodes.Convert(self.leaf(operand, frame, out), type, span)
             case nodes.Fma(a, b, c, type):
-                return nodes.Fma(*(self.leaf(one, frame, out) for one in (a, b, c)), type, span)
+                first, second, third = (self.leaf(one, frame, out) for one in (a, b, c))
+                return nodes.Fma(first, second, third, type, span)
             case nodes.Build(parts, type):
                 return nodes.Build(tuple(self.leaf(p, frame, out) for p in parts), type, span)
             case nodes.Intrinsic(name, arguments, type):
@@ -389,7 +410,14 @@ class _Inliner:
         return result
 
     def select(
-        self, condition: Expr, then: Expr, otherwise: Expr, type: Type, frame: _Frame, out: list[Tree], span: Span | None
+        self,
+        condition: Expr,
+        then: Expr,
+        otherwise: Expr,
+        type: Type,
+        frame: _Frame,
+        out: list[Tree],
+        span: Span | None,
     ) -> Value:
         asked = self.leaf(condition, frame, out)
         sides: tuple[list[Tree], list[Tree]] = ([], [])
@@ -509,7 +537,7 @@ class _Inliner:
             case nodes.Member(base):
                 return self.is_constant(base)
             case nodes.Extent(array):
-                return True if path_of(array) is not None else False
+                return path_of(array) is not None
         return False
 
 

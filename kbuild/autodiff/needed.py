@@ -7,7 +7,7 @@ only if a load may see it that comes after it. Both shrink together, from everyt
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from kbuild.autodiff.flat import (
     NONE,
@@ -17,6 +17,7 @@ from kbuild.autodiff.flat import (
     Names,
     Set,
     Tree,
+    blocks_of,
     in_memory,
     looks_at,
     looks_at_in_target,
@@ -39,7 +40,7 @@ def stored(one: Tree) -> Names:
     if isinstance(one, (Set, Do)):
         if isinstance(one.value, nodes.Intrinsic) and has_effects(one.value.name):
             found.add(path_of(root_array(one.value.arguments[0])) or "")
-        elif isinstance(one.value, nodes.Call) and changes_memory(one.value.callee, has_effects):
+        elif isinstance(one.value, nodes.Call) and changes_memory(run_again(one.value).callee, has_effects):
             found |= {path_of(a) or "" for a in one.value.arguments if isinstance(a.type, Array)}
     return frozenset(found)
 
@@ -49,6 +50,11 @@ def assigned(one: Tree) -> Symbol | None:
     if isinstance(one, Set) and not is_atomic(one.value) and isinstance(root := root_of(one.target), nodes.Read):
         return root.symbol
     return None
+
+
+def run_again(call: nodes.Call) -> nodes.Call:
+    """The call as the forward sweep of an adjoint makes it."""
+    return call if call.callee.replay is None else replace(call, callee=call.callee.replay)
 
 
 def is_atomic(value: nodes.Expr) -> bool:
@@ -102,7 +108,7 @@ def slice_of(
     may_store: Callable[[Tree], bool],
     seeds: Names = NONE,
 ) -> Slice:
-    """The statements that must run for `seeds`, and for what is `wanted` at each statement (None: nothing is done there).
+    """The statements that must run for `seeds`, and for what is `wanted` at each statement (None: nothing is done).
 
     The condition or bounds of a branch or loop are needed where something inside it is done or kept.
     """
@@ -125,9 +131,9 @@ def _grow(
             has_work = True
             made.names |= reads
         if isinstance(one, (Branch, Loop)):
-            inner = [one.then, one.otherwise] if isinstance(one, Branch) else [one.body]
+            busy = [_grow(block, wanted, may_store, made) for block in blocks_of(one)]
             counts = isinstance(one, Loop) and one.trips is not None and one.trips in made.names
-            if any([_grow(block, wanted, may_store, made) for block in inner]) or counts:
+            if any(busy) or counts:
                 has_work = True
                 made.kept.add(id(one))
                 made.names |= looked_at(one)
@@ -154,9 +160,7 @@ def observable(body: list[Tree], loads: Callable[[Tree], Names]) -> set[int]:
 def _observe(body: list[Tree], live: Names, loads: Callable[[Tree], Names], found: set[int]) -> Names:
     for one in reversed(body):
         if isinstance(one, Branch):
-            live = (
-                _observe(one.then, live, loads, found) | _observe(one.otherwise, live, loads, found) | loads(one)
-            )
+            live = _observe(one.then, live, loads, found) | _observe(one.otherwise, live, loads, found) | loads(one)
         elif isinstance(one, Loop):
             live = live | loads(one)
             while True:
@@ -169,4 +173,3 @@ def _observe(body: list[Tree], live: Names, loads: Callable[[Tree], Names], foun
                 found.add(id(one))
             live = live | loads(one)
     return live
-

@@ -11,12 +11,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from kbuild.autodiff.activity import Activity
-from kbuild.autodiff.flat import Do, Set, Tree, fresh, gradient_of, has_floats, in_memory, path_of, read, zero
+from kbuild.autodiff.flat import Do, Names, Set, Tree, fresh, has_floats, in_memory, path_of, read, zero
 from kbuild.autodiff.result import Undifferentiable
 from kbuild.autodiff.rules import Adjoints, Rules, is_leaf, is_not_zero
 from kbuild.errors import Span
-from kbuild.ir import nodes
 from kbuild.intrinsics.table import ALL_ROWS
+from kbuild.ir import nodes
 from kbuild.ir.nodes import Expr, Stmt
 from kbuild.ir.traverse import root_of
 from kbuild.ir.types import BOOL, VOID, Array, Tuple, Type
@@ -40,9 +40,9 @@ _WINNER = ("atomic_min", "atomic_max")
 class Reverse:
     """Reverses statements. `after_launch` collects the arrays that are looked at as the launch left them."""
 
-    def __init__(self, activity: Activity, adjoints: Adjoints) -> None:
+    def __init__(self, activity: Activity, adjoints: Adjoints, owned: Names) -> None:
         self.activity, self.adjoints = activity, adjoints
-        self.rules = Rules(activity, adjoints)
+        self.rules = Rules(activity, adjoints, owned)
         self.after_launch: dict[str, Span | None] = {}
 
     def core(self, one: Tree) -> Core:
@@ -73,8 +73,7 @@ class Reverse:
             return self._added(target, place, rest, made, span)
         if in_memory(target) is None:
             if flows:
-                g = self._taken(place, made.before, span)
-                self._propagated(value, g, made.after, span)
+                self._propagated(value, self._taken(place, made.before, span), made.after, span)
             else:
                 made.before.append(nodes.Assign(place, zero(place.type), span))
             return made
@@ -181,7 +180,7 @@ class Reverse:
     # Calls of functions whose gradient is given
 
     def call(self, value: nodes.Call, result: Expr | None, span: Span | None) -> Core:
-        gradient = gradient_of(value.callee)
+        gradient = value.callee.gradient
         made = Core()
         if gradient is None:
             return made

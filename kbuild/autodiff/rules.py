@@ -8,7 +8,7 @@ them as expressions, which are evaluated again; whatever they look at must have 
 from __future__ import annotations
 
 from kbuild.autodiff.activity import Activity
-from kbuild.autodiff.flat import components, fresh, path_of, read, zero
+from kbuild.autodiff.flat import Names, components, fresh, path_of, read, zero
 from kbuild.errors import InternalError, Span
 from kbuild.intrinsics.derivatives import partials
 from kbuild.intrinsics.table import ALL_ROWS
@@ -68,8 +68,8 @@ class Adjoints:
 class Rules:
     """The rules of expressions."""
 
-    def __init__(self, activity: Activity, adjoints: Adjoints) -> None:
-        self.activity, self.adjoints = activity, adjoints
+    def __init__(self, activity: Activity, adjoints: Adjoints, owned: Names) -> None:
+        self.activity, self.adjoints, self.owned = activity, adjoints, owned
 
     def propagate(self, expr: Expr, g: Expr, out: list[Stmt]) -> None:
         """Adds to the adjoints of what a value consists of."""
@@ -82,11 +82,11 @@ class Rules:
                 self.component(expr, base, indices, g, out)
             case nodes.Member():
                 self.add(expr, g, out)
-            case nodes.Unary("neg", operand, type):
-                self.propagate(operand, self.bound(nodes.Unary("neg", g, type), out, expr.span), out)
+            case nodes.Unary("neg", operand):
+                self.propagate(operand, self.bound(nodes.Unary("neg", g, expr.type), out, expr.span), out)
             case nodes.Binary():
                 self.binary(expr, g, out)
-            case nodes.Fma(a, b, c, type):
+            case nodes.Fma(a, b, c):
                 self.product(a, b, g, out)
                 self.propagate(c, g, out)
             case nodes.Select(condition, then, otherwise):
@@ -97,8 +97,8 @@ class Rules:
             case nodes.Convert(operand):
                 if is_float(operand.type):
                     self.propagate(operand, self.bound(nodes.Convert(g, operand.type), out, expr.span), out)
-            case nodes.Build(parts, type):
-                self.build(parts, type, g, out)
+            case nodes.Build(parts):
+                self.build(parts, expr.type, g, out)
             case nodes.Intrinsic():
                 self.intrinsic(expr, g, out)
             case _:
@@ -108,15 +108,15 @@ class Rules:
         """A value that may stand in several places: in a variable, unless it is small."""
         if isinstance(expr, (Const, nodes.Read)):
             return expr
-        if isinstance(expr, nodes.Component) and isinstance(expr.base, nodes.Read):
-            if all(isinstance(index, Const) for index in expr.indices):
-                return expr
+        is_part = isinstance(expr, nodes.Component) and isinstance(expr.base, nodes.Read)
+        if is_part and all(isinstance(index, Const) for index in expr.indices):  # type: ignore[union-attr]
+            return expr
         made = fresh(name, expr.type)
         out.append(nodes.Assign(read(made), expr, span))
         return read(made)
 
     def add(self, place: Expr, g: Expr, out: list[Stmt]) -> None:
-        """Adds to the adjoint of a place: of a variable of the thread's own, or in memory that others add to as well."""
+        """Adds to the adjoint of a place: a variable's, or one in memory, to which others add as well."""
         target = self.adjoints.place(place)
         if not isinstance(root_of(place), nodes.Index):
             out.append(nodes.Assign(target, nodes.Binary("add", target, g, place.type), place.span))
@@ -125,18 +125,22 @@ class Rules:
         if asked is None:
             return
         inner: list[Stmt] = []
+        root = root_of(place)
+        assert isinstance(root, nodes.Index)
+        if path_of(root.array) in self.owned:
+            inner.append(nodes.Assign(target, nodes.Binary("add", target, g, place.type), place.span))
+            out.append(nodes.If(asked, tuple(inner), (), place.span))
+            return
         if is_composite(place.type):
             g = self.bound(g, inner, place.span)
-            pairs = zip(components(target), components(g), strict=True)
+            pairs: list[tuple[Expr, Expr]] = list(zip(components(target), components(g), strict=True))
         else:
-            pairs = zip([target], [g], strict=True)
+            pairs = [(target, g)]
         for one, part in pairs:
             inner.append(nodes.Evaluate(nodes.Intrinsic("atomic_add", (one, part), one.type), place.span))
         out.append(nodes.If(asked, tuple(inner), (), place.span))
 
-    def component(
-        self, expr: nodes.Component, base: Expr, indices: tuple[Expr, ...], g: Expr, out: list[Stmt]
-    ) -> None:
+    def component(self, expr: nodes.Component, base: Expr, indices: tuple[Expr, ...], g: Expr, out: list[Stmt]) -> None:
         root = root_of(base)
         if isinstance(root, (nodes.Index, nodes.Read, nodes.Item)):
             self.add(expr, g, out)
@@ -210,9 +214,7 @@ class Rules:
         """The sum of the products of two composites' elements."""
         g, other = self.bound(g, out, None), self.bound(other, out, None)
         element = element_of(g.type)
-        products = [
-            nodes.Binary("mul", x, y, element) for x, y in zip(components(g), components(other), strict=True)
-        ]
+        products = [nodes.Binary("mul", x, y, element) for x, y in zip(components(g), components(other), strict=True)]
         total: Expr = products[0]
         for product in products[1:]:
             total = nodes.Binary("add", total, product, element)

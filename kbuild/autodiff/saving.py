@@ -97,9 +97,7 @@ class Stacks:
         made: list[Stmt] = [nodes.Assign(read(self.slot), nodes.Position("launch_idx", None, INT32))]
         for name in self.names:
             store = read(self.stores[name])
-            extent = nodes.Select(
-                nodes.Present(store, BOOL), nodes.Extent(store, 0, INT32), int_const(0), INT32
-            )
+            extent = nodes.Select(nodes.Present(store, BOOL), nodes.Extent(store, 0, INT32), int_const(0), INT32)
             made.append(nodes.Assign(read(self.ends[name]), extent))
         return made
 
@@ -158,5 +156,3 @@ def _plus(expr: Expr, number: int) -> Expr:
 def _converted(expr: Expr, type: Type) -> Expr:
     """Narrower integers, bool and float16 come back as they were."""
     return expr if expr.type == type else nodes.Convert(expr, type)
-
-

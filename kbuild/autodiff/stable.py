@@ -6,7 +6,7 @@ block of that assignment, and everything that reads it comes after it in that bl
 
 from __future__ import annotations
 
-from kbuild.autodiff.flat import Branch, Loop, Names, Set, Tree, gradient_of, looks_at
+from kbuild.autodiff.flat import Branch, Loop, Names, Set, Tree, looks_at
 from kbuild.autodiff.needed import Slice, assigned, looked_at
 from kbuild.intrinsics.table import has_effects
 from kbuild.ir import nodes
@@ -91,7 +91,7 @@ class Stable:
     def _is_stable(self, one: Set) -> bool:
         if isinstance(one.value, nodes.Intrinsic) and has_effects(one.value.name):
             return False
-        if isinstance(one.value, nodes.Call) and gradient_of(value.callee) is not None:
+        if isinstance(one.value, nodes.Call) and one.value.callee.gradient is not None:
             return False
         return all(
             (name not in self.written)

@@ -1,7 +1,7 @@
 """The nodes. This file is the grammar:
 
-    kernel   = Kernel(function, ndim)
-    function = Function(name, module, parameters, result, body, shared, wraps)
+    kernel   = Kernel(function, ndim, fmad, structs, max_iterations)
+    function = Function(name, module, parameters, result, body, shared, wraps, gradient?, replay?)
     stmt     = Assign(place, expr) | Evaluate(expr) | If(expr, stmt*, stmt*) | While(expr, stmt*)
              | For(symbol, start, stop, step, stmt*) | Break | Continue | Return(expr?)
              | Print(pieces, expr*) | Assert(expr, owner, number, text) | Barrier(expr?)
@@ -31,6 +31,12 @@ Meaning, where the names leave a choice:
   Their elements hold anything until assigned.
 - `Barrier` is reached by all threads of a block (or by the lanes of a warp in its mask), or by none. What they did to
   memory before it is seen by all of them after it.
+- A function's `gradient` and `replay` say how it is differentiated; they mean nothing for what it computes, and are
+  reached through it, not called. `gradient` adds to the adjoints of the arguments: its parameters are those of the
+  function, then for each that is an array with floats in it the adjoint array (of the same type, and perhaps not
+  there), then the adjoint of every result. It returns a tuple with the adjoint of each other parameter that has floats
+  in it, in their order (a tuple of one, too), or nothing. `replay` has the function's parameters and result, and stands
+  in for it where an adjoint runs the kernel forward once more.
 - `Fma` rounds once. Nothing else is fused, and nothing is reassociated. float16 rounds after every operation.
 No class here has a subclass, and none may get one.
 """
@@ -346,7 +352,7 @@ class Barrier:
 @dataclass(frozen=True, slots=True, eq=False)
 class Function:
     """A device function at fixed types. Arguments go by value, arrays as descriptors. `shared` are the arrays in shared
-    memory that it declares. Equality is identity.
+    memory that it declares. The functions inside a `gradient` have none themselves. Equality is identity.
     """
 
     name: str
@@ -357,17 +363,22 @@ class Function:
     span: Span | None = None
     shared: tuple[Symbol, ...] = ()
     wraps: bool = False
+    gradient: Function | None = None
+    replay: Function | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Kernel:
-    """An entry: `name` is `module:qualname`, `ndim` the number of results of its `tid()`."""
+    """An entry: `name` is `module:qualname`, `ndim` the number of results of its `tid()`. `max_iterations` is how many
+    trips a loop takes at most, each time it is entered, whose number of trips nobody knows before.
+    """
 
     name: str
     function: Function
     ndim: int
     fmad: bool = True
     structs: tuple[Struct, ...] = ()
+    max_iterations: int | None = None
 
 
 Expr: TypeAlias = (

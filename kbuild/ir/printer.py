@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from kbuild.ir import formats, nodes
 from kbuild.ir.nodes import Expr, Function, Kernel, Stmt, Symbol
-from kbuild.ir.traverse import callees, walk
+from kbuild.ir.traverse import reached, walk
 
 _BINARY = {"add": "+", "sub": "-", "mul": "*", "div": "/", "floordiv": "//", "mod": "%"}
 _BINARY |= {"shl": "<<", "shr": ">>", "and": "&", "or": "|", "xor": "^"}
@@ -15,9 +15,11 @@ _UNARY = {"neg": "-", "invert": "~", "not": "not "}
 
 
 def print_kernel(kernel: Kernel) -> str:
-    """The kernel and the functions it calls, callees first."""
-    parts = [print_function(f) for f in callees(kernel.function)]
+    """The kernel and the functions it reaches, callees first."""
+    parts = [print_function(f) for f in reached(kernel.function)]
     head = f"kernel {kernel.name} ndim={kernel.ndim}"
+    if kernel.max_iterations is not None:
+        head += f" max_iterations={kernel.max_iterations}"
     return "\n".join([*parts, print_function(kernel.function, head)])
 
 
@@ -26,7 +28,10 @@ def print_function(function: Function, head: str | None = None) -> str:
     names = SymbolNames(function)
     title = head or f"func {function.module}:{function.name}"
     parameters = ", ".join(f"{names[p]}: {p.type}" for p in function.parameters)
-    lines = [f"{title}({parameters}) -> {function.result}{', indices wrap' if function.wraps else ''}"]
+    about = ", indices wrap" if function.wraps else ""
+    about += f", gradient {function.gradient.name}" if function.gradient is not None else ""
+    about += f", replay {function.replay.name}" if function.replay is not None else ""
+    lines = [f"{title}({parameters}) -> {function.result}{about}"]
     lines += [f"    shared {names[symbol]}: {symbol.type}" for symbol in function.shared]
     lines += [f"    {line}" for line in _block(function.body, names, {*function.parameters, *function.shared})]
     return "\n".join(lines) + "\n"

@@ -2,9 +2,9 @@
 
     print_python(kernel, has_effects) → a module's text that lowers to the same IR
 
-The same means: but for names of variables, functions and structs, for places in files, and for the order in which
-structs are listed (`kbuild.ir.same` compares so). So the text is plain: explicit fma, explicit conversions,
-constants with their types, the temporaries of the front end as variables.
+The same means: but for names of variables, functions and structs, for places in files, for the order in which structs
+are listed, and for gradients and replays of functions (`kbuild.ir.same` compares so). So the text is plain: explicit
+fma, explicit conversions, constants with their types, the temporaries of the front end as variables.
 """
 
 from __future__ import annotations
@@ -37,7 +37,9 @@ def print_python(kernel: Kernel, has_effects: HasEffects) -> str:
         types(spelled)  # before any variable takes its name
     definitions = [_Definition(function, types, function_names, has_effects).made() for function in functions]
     has_asserts = any(isinstance(node, nodes.Assert) for function in functions for node in walk(function.body))
-    options = {"fmad": kernel.fmad, **({"asserts": True} if has_asserts else {})}
+    options: dict[str, bool | int] = {"fmad": kernel.fmad, **({"asserts": True} if has_asserts else {})}
+    if kernel.max_iterations is not None:
+        options["max_iterations"] = kernel.max_iterations
     definitions[-1].decorator_list = [call(kb("kernel"), **{name: ast.Constant(on) for name, on in options.items()})]
     body = [*types.declarations, *definitions]
     return "\n\n".join([_imports(body), *map(_text, body)]) + "\n"

@@ -1,5 +1,5 @@
-"""Whether two kernels have the same IR: equal but for names of variables, functions and structs, spans, and the order
-in which structs are listed.
+"""Whether two kernels have the same IR: equal but for names of variables, functions and structs, spans, the order in
+which structs are listed, and how functions are differentiated (gradients and replays).
 
     difference(kernel, other) → None, or the first difference in words
 """
@@ -35,7 +35,7 @@ class _Comparison:
         self.pairs: tuple[dict[object, object], dict[object, object]] = ({}, {})
 
     def kernels(self, a: Kernel, b: Kernel) -> None:
-        self.require((a.ndim, a.fmad), (b.ndim, b.fmad), "kernel")
+        self.require((a.ndim, a.fmad, a.max_iterations), (b.ndim, b.fmad, b.max_iterations), "kernel")
         # A called function is compared where it is first met, so that recursion follows the calls.
         self.functions(a.function, b.function, "kernel")
         self.require(len(callees(a.function)), len(callees(b.function)), "number of functions")

@@ -54,11 +54,25 @@ def walk(root: Node | tuple[Stmt, ...]) -> Iterator[Node]:
 
 def callees(function: Function) -> list[Function]:
     """Functions that a function reaches through calls, callees before callers, each once; not itself."""
+    return _ordered(function, _calls)
+
+
+def reached(function: Function) -> list[Function]:
+    """The same through calls, gradients and replays: what a function may become part of its adjoint."""
+    return _ordered(function, lambda one: (*_calls(one), *derivatives_of(one)))
+
+
+def derivatives_of(function: Function) -> tuple[Function, ...]:
+    """A function's own gradient and replay, if it has them."""
+    return tuple(one for one in (function.gradient, function.replay) if one is not None)
+
+
+def _ordered(function: Function, inner: Callable[[Function], tuple[Function, ...]]) -> list[Function]:
     order: list[Function] = []
     seen: set[Function] = set()
 
     def visit(one: Function) -> None:
-        for callee in _calls(one):
+        for callee in inner(one):
             if callee not in seen:
                 seen.add(callee)
                 visit(callee)
@@ -91,7 +105,7 @@ def rewrite(root: N, change: Callable[[Node], Node]) -> N:
 
 
 def rewrite_functions(root: Function, change: Callable[[Node], Node]) -> Function:
-    """A function and everything it calls, rewritten; calls lead to the rewritten callees."""
+    """A function and everything it reaches, rewritten; calls lead to the rewritten callees."""
     done: dict[Function, Function] = {}
 
     def redirect(node: Node) -> Node:
@@ -99,9 +113,10 @@ def rewrite_functions(root: Function, change: Callable[[Node], Node]) -> Functio
             node = dataclasses.replace(node, callee=done[node.callee])
         return change(node)
 
-    for function in [*callees(root), root]:
+    for function in [*reached(root), root]:
         body = tuple(rewrite(statement, redirect) for statement in function.body)
-        done[function] = dataclasses.replace(function, body=body)
+        gradient, replay = (None if one is None else done[one] for one in (function.gradient, function.replay))
+        done[function] = dataclasses.replace(function, body=body, gradient=gradient, replay=replay)
     return done[root]
 
 

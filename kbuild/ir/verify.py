@@ -10,11 +10,11 @@ from __future__ import annotations
 from typing import NoReturn
 
 from kbuild.errors import InternalError
-from kbuild.ir import formats, nodes
+from kbuild.ir import formats, gradients, nodes
 from kbuild.ir.effects import HasEffects, changes_memory
 from kbuild.ir.nodes import Expr, Function, Kernel, Node, Stmt, Symbol
 from kbuild.ir.printer import print_function
-from kbuild.ir.traverse import callees, children, root_of, walk
+from kbuild.ir.traverse import children, reached, root_of, walk
 from kbuild.ir.types import (
     BOOL,
     INT32,
@@ -44,8 +44,11 @@ def verify(kernel: Kernel, has_effects: HasEffects) -> Kernel:
         raise InternalError(f"{kernel.name}: ndim {kernel.ndim}")
     if any(isinstance(parameter.type, Shared) for parameter in kernel.function.parameters):
         raise InternalError(f"{kernel.name}: a launch cannot give an array in shared memory")
-    for function in [*callees(kernel.function), kernel.function]:
+    if kernel.max_iterations is not None and kernel.max_iterations < 1:
+        raise InternalError(f"{kernel.name}: max_iterations {kernel.max_iterations}")
+    for function in [*reached(kernel.function), kernel.function]:
         _Verifier(function, has_effects).run()
+        gradients.verify(function)
     return kernel
 
 

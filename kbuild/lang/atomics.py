@@ -10,7 +10,7 @@ from kbuild.ir import nodes
 from kbuild.ir.nodes import Const, Expr
 from kbuild.ir.traverse import root_of
 from kbuild.ir.types import INT32, Array, Matrix, Vector, element_of, is_composite, is_number
-from kbuild.lang import places
+from kbuild.lang import adjoints, places
 from kbuild.lang.context import Context, assigned_symbols
 from kbuild.lang.operands import Operand, describe
 from kbuild.lang.parts import fixed
@@ -38,7 +38,9 @@ def call(ctx: Context, name: str, node: ast.Call) -> Operand:
     places.refuse_view(ctx, place, node)
     assert isinstance(place, nodes.Index)
     typed = [ctx.coerce(o, place.type, node, f"the value of kb.{name}") for o in operands]
-    return apply(ctx, name, place, typed, node)
+    with adjoints.guarded(ctx, place, node):
+        before = apply(ctx, name, place, typed, node)
+    return before
 
 
 def _on_place(ctx: Context, name: str, node: ast.Call) -> Expr:
@@ -57,7 +59,9 @@ def _on_place(ctx: Context, name: str, node: ast.Call) -> Expr:
     place = fixed(ctx, place, assigned_symbols(later)) if later else place
     ctx.block.extend(later)
     typed = [ctx.coerce(o, place.type, node, f"the value of kb.{name}") for o in operands]
-    return apply(ctx, name, place, typed, node)
+    with adjoints.guarded(ctx, place, node):
+        before = apply(ctx, name, place, typed, node)
+    return before
 
 
 def apply(ctx: Context, name: str, place: Expr, values: list[Expr], node: ast.AST) -> Expr:

@@ -26,7 +26,6 @@ from kbuild.ir.types import (
     Scalar,
     Shared,
     Struct,
-    Tuple,
     Type,
     Vector,
     element_of,
@@ -61,6 +60,7 @@ from kbuild.lang.operands import (
     integer_range,
 )
 from kbuild.lang.results import results_of
+from kbuild.lang.zeros import zero
 from kbuild.loader import generic
 from kbuild.loader.builtins import TABLE, Builtin
 from kbuild.loader.identity import default_of
@@ -384,25 +384,6 @@ def _struct(ctx: Context, type: Struct, given: list[Operand], named: dict[str, O
         for f in type.fields
     )
     return nodes.Build(parts, type, ctx.span(node))
-
-
-def zero(ctx: Context, type: Type, node: ast.AST) -> Expr:
-    """The zero of a type."""
-    span = ctx.span(node)
-    match type:
-        case Scalar():
-            return Const({"bool": False, "float": 0.0}.get(type.kind, 0), type, span)
-        case Vector():
-            return nodes.Build((zero(ctx, type.element, node),) * type.length, type, span)
-        case Matrix():
-            return nodes.Build((zero(ctx, type.element, node),) * (type.rows * type.columns), type, span)
-        case Struct():
-            return nodes.Build(tuple(zero(ctx, f.type, node) for f in type.fields), type, span)
-        case Tuple():
-            return nodes.Build(tuple(zero(ctx, item, node) for item in type.items), type, span)
-        case Array():
-            return nodes.Build((), type, span)
-    ctx.refuse("KB130", f"a field of type {type} needs a value", node)
 
 
 # Intrinsics

@@ -81,6 +81,8 @@ class Context:
     parameters: set[Symbol] = field(default_factory=set)
     references: dict[str, Expr] = field(default_factory=dict)  # parameters that stand for places in memory
     copied: list[Symbol] = field(default_factory=list)  # parameters whose last values go back to the caller
+    # In a function's own gradient: what has the adjoint of each of its parameters. None elsewhere.
+    adjoints: dict[Symbol, Symbol] | None = None
     counters: set[Symbol] = field(default_factory=set)  # variables of loops, which nothing may assign
     block: list[Stmt] = field(default_factory=list)
     result: Type | None = None

@@ -10,7 +10,7 @@ from kbuild.ir.nodes import Const, Expr, Read, Symbol
 from kbuild.ir.traverse import root_of
 from kbuild.ir.types import INT32, Array, Matrix, Shared, Struct, Vector, field_of, is_integer
 from kbuild.ir.verify import component_type, view_type
-from kbuild.lang import parts, positions
+from kbuild.lang import adjoints, parts, positions
 from kbuild.lang.context import Context, assigned_symbols
 from kbuild.lang.operands import Operand, Pack, Static, Untyped, describe
 
@@ -21,11 +21,13 @@ MOST_UNPACKED = 256  # elements of an array
 def subscript(ctx: Context, node: ast.expr) -> Operand:
     """`base[i]`, `base[i, j]`."""
     assert isinstance(node, ast.Subscript)
+    if adjoints.is_adjoint(ctx, node):
+        return adjoints.of(ctx, as_place(ctx, node.slice), node)
     if parts.is_sliced(node):
         return parts.sliced(ctx, node)
     axes = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
     base, *indices = ctx.operands([node.value, *axes])
-    return element(ctx, base, indices, node)
+    return adjoints.read(ctx, element(ctx, base, indices, node), node)
 
 
 def several(ctx: Context, node: ast.expr) -> Operand:
@@ -218,6 +220,8 @@ def as_place(ctx: Context, node: ast.expr) -> Operand:
     """A subscript or attribute as the place that it is: an index with effects makes no copy of what it indexes."""
     if isinstance(node, ast.Attribute) and not ctx.scope.is_outer(node):
         return _attribute(ctx, as_place(ctx, node.value), node)
+    if isinstance(node, ast.Subscript) and adjoints.is_adjoint(ctx, node):
+        return adjoints.of(ctx, as_place(ctx, node.slice), node)
     if not isinstance(node, ast.Subscript) or parts.is_sliced(node):
         return ctx.expr(node)
     base = as_place(ctx, node.value)
@@ -244,6 +248,8 @@ def target(ctx: Context, node: ast.expr) -> Expr:
     """A subscript or attribute as a place to assign to."""
     place = as_place(ctx, node)
     refuse_view(ctx, place, node)
+    if isinstance(place, Read) and adjoints.is_variable(ctx, place):
+        return place
     if isinstance(place, (nodes.Index, nodes.Component, nodes.Member)):
         root = root_of(place)
         if isinstance(root, nodes.Index):
@@ -264,7 +270,7 @@ def refuse_view(ctx: Context, place: Operand, node: ast.AST) -> None:
 
 def targets(ctx: Context, node: ast.expr) -> nodes.Build | None:
     """The components that a slice, or the part of a transform, stands for as a target; None for other targets."""
-    if isinstance(node, ast.Subscript) and not parts.is_sliced(node):
+    if isinstance(node, ast.Subscript) and not (parts.is_sliced(node) or adjoints.is_adjoint(ctx, node)):
         return None
     if isinstance(node, ast.Attribute) and node.attr not in ("p", "q"):
         return None
@@ -274,7 +280,8 @@ def targets(ctx: Context, node: ast.expr) -> nodes.Build | None:
         return None  # and nothing was evaluated yet
     ctx.block.extend(block)
     root = root_of(place.parts[0])
-    if not isinstance(root, nodes.Index) and getattr(root, "symbol", None) not in ctx.symbols.values():
+    is_variable = isinstance(root, Read) and (root.symbol in ctx.symbols.values() or adjoints.is_variable(ctx, root))
+    if not isinstance(root, nodes.Index) and not is_variable:
         ctx.refuse("KB143", "this cannot be assigned to", node, "assign to a part of a variable or of an array element")
     if isinstance(root, Read):
         refuse_parameter_field(ctx, place.parts[0], node)

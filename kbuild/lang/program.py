@@ -3,22 +3,26 @@
     lower_kernel(kernel, fmad, report) → ir.Kernel, or None with diagnostics in the report
 
 Functions are lowered once for each combination of argument types (types are fixed by annotations, or follow the
-arguments where they say `Any`). Every error is shown with the chain of calls that led to it.
+arguments where they say `Any`), together with their own gradients and replays. What a gradient calls is never
+differentiated itself and is lowered apart, without gradients, so that a gradient may call its own function. Every error
+is shown with the chain of calls that led to it.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias, get_args, get_origin
 
 from kbuild.errors import CompileError, Diagnostic, Note, Report, Span
 from kbuild.ir import nodes
+from kbuild.ir.gradients import interface
 from kbuild.ir.nodes import Function, Kernel, Stmt, Symbol
-from kbuild.ir.traverse import callees, walk
+from kbuild.ir.traverse import callees, reached, walk
 from kbuild.ir.types import VOID, Tuple, Type, structs_in
-from kbuild.lang import blocks, calls, expressions, references, statements
+from kbuild.lang import adjoints, blocks, calls, expressions, own_gradients, references, statements, zeros
 from kbuild.lang.annotations import Annotated, Callee, Open, Several, parameter_type, parameters_of
 from kbuild.lang.context import Context
 from kbuild.lang.operands import (
@@ -41,7 +45,8 @@ from kbuild.loader.builtins import Builtin
 from kbuild.loader.generic import is_open
 from kbuild.loader.types import abi_type
 
-_Key: TypeAlias = "tuple[int, tuple[object, ...]]"  # a function, and what its arguments are
+# A function, whether it is lowered for a gradient, and what its arguments are.
+_Key: TypeAlias = "tuple[int, bool, tuple[object, ...]]"
 _EXPRESSIONS = {**expressions.HANDLERS, ast.Call: calls.call}
 
 
@@ -68,7 +73,9 @@ def lower_kernel(kernel: runtime.Kernel, fmad: bool, report: Report, asserts: bo
     if function is None or program.report.has_errors:
         return None
     structs = {s.name: s for f in [function, *callees(function)] for p in _types(f) for s in structs_in(p)}
-    return Kernel(kernel.name, function, ndim, fmad, tuple(structs[name] for name in sorted(structs)))
+    bound = kernel.options.get("max_iterations")
+    assert bound is None or isinstance(bound, int)
+    return Kernel(kernel.name, function, ndim, fmad, tuple(structs[name] for name in sorted(structs)), bound)
 
 
 def _types(function: Function) -> list[Type]:
@@ -83,9 +90,9 @@ def _for_kernel(diagnostic: Diagnostic, name: str) -> Diagnostic:
 
 
 def _ndim(kernel: runtime.Kernel, function: Function, report: Report) -> int:
-    """The number of results of tid() in the kernel and what it calls; 1 without any."""
+    """The number of results of tid() in the kernel and what it reaches; 1 without any."""
     found: dict[int, Span | None] = {}
-    for one in [function, *callees(function)]:
+    for one in [function, *reached(function)]:
         for node in walk(one.body):
             if isinstance(node, nodes.ThreadIndex):
                 found.setdefault(node.ndim, node.span)
@@ -113,6 +120,8 @@ class _Program:
     lowering: set[_Key] = field(default_factory=set)
     structures: dict[int, Structure] = field(default_factory=dict)
     plains: dict[int, Type] = field(default_factory=dict)
+    arguments: dict[int, list[Operand]] = field(default_factory=dict)
+    in_gradient: bool = False
 
     def plain(self, function: Function) -> Type:
         return self.plains[id(function)]
@@ -124,7 +133,7 @@ class _Program:
         return tuple(Note(f"in {function.name}, called here", span) for function, span in reversed(self.active))
 
     def instance(self, function: runtime.Function, arguments: Sequence[Operand], span: Span) -> Function:
-        key = (id(function), tuple(_argument_key(a) for a in arguments))
+        key = (id(function), self.in_gradient, tuple(_argument_key(a) for a in arguments))
         if key in self.lowering:
             text = f"{function.name} calls itself"
             raise Refused(Diagnostic("KB113", text, span, help="write a loop", notes=self.notes()))
@@ -132,7 +141,7 @@ class _Program:
             self.active.append((function, span))
             self.lowering.add(key)
             try:
-                self.instances[key] = self._attempt(function, arguments)
+                self.instances[key] = self._attempt(function, arguments, span)
             finally:
                 self.active.pop()
                 self.lowering.remove(key)
@@ -141,20 +150,52 @@ class _Program:
             raise Silenced
         return found
 
-    def _attempt(self, function: runtime.Function, arguments: Sequence[Operand]) -> Function | None:
+    def _attempt(self, function: runtime.Function, arguments: Sequence[Operand], span: Span) -> Function | None:
         count = self.report.error_count
         try:
             lowered = self.lower(function, arguments)
+            if self.report.error_count == count:
+                lowered = self._differentiable(function, lowered, span)
         except Silenced:
             return None
         return lowered if self.report.error_count == count else None
 
-    def lower(self, owner: runtime.Function | runtime.Kernel, arguments: Sequence[Operand]) -> Function:
-        """One function at its parameter types. Raises Refused, CompileError KB100."""
+    def _differentiable(self, function: runtime.Function, lowered: Function, span: Span) -> Function:
+        """The lowered function with its own gradient and replay."""
+        if self.in_gradient or self.kernel.options.get("enable_backward") is False:
+            return lowered
+        made = own_gradients.attached(self, function, lowered, span)
+        self.structures[id(made)] = self.structure(lowered)
+        self.plains[id(made)] = self.plain(lowered)
+        return made
+
+    def passed(self, function: Function) -> Sequence[Operand]:
+        return self.arguments[id(function)]
+
+    @contextmanager
+    def inside(self, function: runtime.Function, span: Span, in_gradient: bool) -> Iterator[None]:
+        """Lowers what a call at a place leads to."""
+        before, self.in_gradient = self.in_gradient, in_gradient
+        self.active.append((function, span))
+        try:
+            yield
+        finally:
+            self.active.pop()
+            self.in_gradient = before
+
+    def lower(
+        self,
+        owner: runtime.Function | runtime.Kernel,
+        arguments: Sequence[Operand],
+        primal: Function | None = None,
+    ) -> Function:
+        """One function at its parameter types; with `primal`, as its gradient. Raises Refused, CompileError KB100."""
         file, definition = definition_of(owner.function)
         scope = Scope(owner.function, definition, owner.dialect)
         ctx = Context(self, owner, file, scope, definition, _EXPRESSIONS, statements.HANDLERS)
         parameters = self._parameters(ctx, arguments)
+        if primal is not None:
+            parameters = adjoints.parameters(ctx, parameters, primal)
         body = ctx.body(definition.body)
         if ctx.has_lost_parameter:
             raise Silenced
@@ -164,13 +205,18 @@ class _Program:
         wraps = owner.dialect == "warp"
         plain = ctx.result or VOID
         self._check_result(ctx, plain)
-        result = plain
+        result = plain if primal is None else interface(primal).result
+        if primal is not None:
+            body = (*adjoints.starts(ctx), *body)
         if ctx.copied:
             own = () if plain == VOID else plain.items if isinstance(plain, Tuple) else (plain,)
             all_of_it = (*own, *(one.type for one in ctx.copied))
             result = all_of_it[0] if len(all_of_it) == 1 else Tuple(all_of_it)
         made = Function(definition.name, module, parameters, result, body, span, shared, wraps)
         self.structures[id(made)], self.plains[id(made)] = ctx.structure, plain
+        values = {one.name: nodes.Read(one, one.type, one.span) for one in parameters}
+        names = [one.arg for one in parameters_of(definition)]
+        self.arguments[id(made)] = [values[name] if name in values else ctx.aliases[name] for name in names]
         return made
 
     def _check_result(self, ctx: Context, found: Type) -> None:
@@ -351,6 +397,8 @@ class _Program:
         """A function that may reach its end without a result gives zero there, and is told of."""
         if ctx.has_lost_return or _always_leaves(body):
             return body
+        if ctx.adjoints is not None:
+            return (*body, adjoints.returned(ctx, ctx.definition))
         if ctx.result in (None, VOID):
             span = ctx.span(ctx.definition)
             return (*body, nodes.Return(references.result(ctx, None, span), span)) if ctx.copied else body
@@ -358,7 +406,7 @@ class _Program:
         span = head(ctx.file, ctx.definition)
         self.report.add(Diagnostic("KB151", text, span, "warning", help="add a `return` at its end"))
         assert ctx.result is not None
-        last = calls.zero(ctx, ctx.result, ctx.definition)
+        last = zeros.zero(ctx, ctx.result, ctx.definition)
         return (*body, nodes.Return(references.result(ctx, last, span), span))
 
 

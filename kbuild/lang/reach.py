@@ -93,10 +93,13 @@ def _operators(definition: Definition) -> tuple[type[ast.operator], ...]:
     return tuple(sorted(used, key=lambda kind: kind.__name__))
 
 
+_NOT_OF_THE_CODE = ("block_dim", "enable_backward")
+
+
 def _options(owner: Function) -> list[str]:
     """Options of a kernel or function that change its code."""
     options = owner.options if isinstance(owner, Kernel) else {}
-    found = [f"{name}={value}" for name, value in sorted(options.items()) if name != "block_dim"]
+    found = [f"{name}={value}" for name, value in sorted(options.items()) if name not in _NOT_OF_THE_CODE]
     return [*found, f"dialect={owner.dialect}"] if owner.dialect else found
 
 
@@ -128,9 +131,10 @@ def _visit_part(captured: Captured, prefix: str, found: Reach) -> None:
     """The code of functions: of a captured one, or of those inside a captured tuple, list or dictionary."""
     value = captured.value
     for number, one in enumerate(value.overloads if isinstance(value, Function) else ()):
-        if one not in found.functions:
-            mark = f"#{number}" if len(value.overloads) > 1 else ""
-            _visit(one, f"{prefix}{captured.path}{mark}/", found)
+        mark = str(number) if len(value.overloads) > 1 else ""
+        for role, part in (("", one), ("gradient", one.gradient), ("replay", one.replay)):
+            if part is not None and part not in found.functions:
+                _visit(part, f"{prefix}{captured.path}{'#' if mark + role else ''}{mark}{role}/", found)
     for number, inner in enumerate(identity.parts(value)):
         if isinstance(inner, (Function, tuple, list, dict)):
             _visit_part(Captured(inner, f"{captured.path}@{number}"), prefix, found)

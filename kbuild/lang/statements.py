@@ -9,7 +9,7 @@ from kbuild.ir import nodes
 from kbuild.ir.nodes import Expr, Read, Symbol
 from kbuild.ir.traverse import root_of, walk
 from kbuild.ir.types import BOOL, INT32, VOID, Array, Tuple, Type, element_of, is_integer, is_number
-from kbuild.lang import asserts, atomics, blocks, loops, operators, own_operators, places, references, static
+from kbuild.lang import adjoints, asserts, atomics, blocks, loops, operators, own_operators, places, references, static
 from kbuild.lang.constructors import components
 from kbuild.lang.context import Context, StatementHandler, assigned_symbols
 from kbuild.lang.expressions import outer
@@ -164,15 +164,17 @@ def _assign_place(ctx: Context, target: ast.expr, value: Operand, node: ast.AST)
     if len(ctx.block) > mark:
         value = ctx.saved_before(mark, [value])[0]
     typed = ctx.coerce(value, place.type, node, "the value")
-    ctx.emit(nodes.Assign(place, typed, ctx.span(node)))
+    with adjoints.guarded(ctx, place, node):
+        ctx.emit(nodes.Assign(place, typed, ctx.span(node)))
 
 
 def _assign_parts(ctx: Context, several: nodes.Build, value: Operand, node: ast.AST) -> None:
     """`v[0:3] = w`: all is read before anything is written."""
     typed = ctx.coerce(value, several.type, node, "the value")
     whole = ctx.temporary(typed)
-    for place, part in zip(several.parts, components(ctx, whole, node), strict=True):
-        ctx.emit(nodes.Assign(place, part, ctx.span(node)))
+    with adjoints.guarded(ctx, several.parts[0], node):
+        for place, part in zip(several.parts, components(ctx, whole, node), strict=True):
+            ctx.emit(nodes.Assign(place, part, ctx.span(node)))
 
 
 def annotated(ctx: Context, node: ast.stmt) -> None:
@@ -225,11 +227,13 @@ def augmented(ctx: Context, node: ast.stmt) -> None:
     in_memory = isinstance(root_of(place), nodes.Index)
     is_own = own_operators.chosen(ctx, type(node.op), place, value) is not None
     if in_memory and not is_own and type(node.op) in _ATOMIC:
-        _atomic(ctx, place, value, node)
+        with adjoints.guarded(ctx, place, node):
+            _atomic(ctx, place, value, node)
         return
-    current = ctx.saved_before(mark, [place])[0] if len(ctx.block) > mark else place
-    result = own_operators.binary(ctx, type(node.op), current, value, node)
-    ctx.emit(nodes.Assign(place, ctx.coerce(result, place.type, node, "the result"), ctx.span(node)))
+    current = ctx.saved_before(mark, [adjoints.read(ctx, place, node)])[0] if len(ctx.block) > mark else place
+    with adjoints.guarded(ctx, place, node):
+        result = own_operators.binary(ctx, type(node.op), current, value, node)
+        ctx.emit(nodes.Assign(place, ctx.coerce(result, place.type, node, "the result"), ctx.span(node)))
 
 
 def _augmented_parts(ctx: Context, several: nodes.Build, node: ast.AugAssign) -> None:
@@ -237,8 +241,9 @@ def _augmented_parts(ctx: Context, several: nodes.Build, node: ast.AugAssign) ->
     in_memory = isinstance(root_of(several.parts[0]), nodes.Index)
     if in_memory and type(node.op) in _ATOMIC and own_operators.named(ctx.scope, type(node.op)) is None:
         whole = ctx.temporary(ctx.coerce(ctx.expr(node.value), several.type, node, "the value"))
-        for place, part in zip(several.parts, components(ctx, whole, node), strict=True):
-            _atomic(ctx, place, part, node)
+        with adjoints.guarded(ctx, several.parts[0], node):
+            for place, part in zip(several.parts, components(ctx, whole, node), strict=True):
+                _atomic(ctx, place, part, node)
         return
     current = ctx.temporary(several)
     _assign_parts(ctx, several, own_operators.binary(ctx, type(node.op), current, ctx.expr(node.value), node), node)
@@ -294,6 +299,11 @@ def return_(ctx: Context, node: ast.stmt) -> None:
         if node.value is not None and not (isinstance(node.value, ast.Constant) and node.value.value is None):
             ctx.refuse("KB152", "a kernel returns nothing", node, "write the result into an array")
         ctx.emit(nodes.Return(None, span))
+        return
+    if ctx.adjoints is not None:
+        if node.value is not None and not (isinstance(node.value, ast.Constant) and node.value.value is None):
+            ctx.refuse("KB196", "a gradient returns nothing", node, "write `kb.adjoint[x] += …` for each parameter x")
+        ctx.emit(adjoints.returned(ctx, node))
         return
     operand = None if node.value is None else ctx.expr(node.value)
     value = None if operand is None else _result(ctx, flattened(operand), node)

@@ -2,7 +2,8 @@
 
 A capture plan is the ordered list of paths on which the code of a kernel depends. A path starts at the kernel's Python
 function; a segment is `global:NAME`, `closure:NAME` or `default:NAME`, followed by attributes, and `/` steps into the
-kernel function found there; `#1` chooses one of its overloads, `@2` the third thing in a tuple, list or dictionary.
+kernel function found there; `#1` chooses one of its overloads, `#gradient` its own gradient (`#1gradient` that of an
+overload, `replay` alike), `@2` the third thing in a tuple, list or dictionary.
 `type:NAME` is the type of a parameter: the one that an overload of a generic kernel is bound to, or what a factory has
 put into the annotation.
 
@@ -115,12 +116,14 @@ def parts(value: Any) -> list[Any]:
     return list(value) if type(value) in (tuple, list) else []
 
 
-def _function_in(value: Any, number: str) -> Any:
-    """The Python function in a kernel function; with a number, that of one of its overloads."""
+def _function_in(value: Any, mark: str) -> Any:
+    """The Python function in a kernel function, or in what a mark chooses: one of its overloads, its own gradient."""
+    role = next((one for one in ("gradient", "replay") if mark.endswith(one)), "")
+    number = mark[: len(mark) - len(role)]
     if number:
         overloads = getattr(value, "overloads", ())
         value = overloads[int(number)] if number.isdigit() and int(number) < len(overloads) else None
-    return getattr(value, "function", None)
+    return getattr(getattr(value, role, None) if role else value, "function", None)
 
 
 def _start(function: Any, kind: str, name: str, path: str) -> Any:

@@ -17,12 +17,12 @@ _instances: dict[tuple[int, tuple[tuple[str, str], ...]], Any] = {}
 
 def join(earlier: types.Function, made: types.Function) -> None:
     """Puts a function beside earlier ones of its name; one for the same types takes the other's place."""
-    kept = [one for one in earlier.overloads if _signature(one) != _signature(made)]
+    kept = [one for one in earlier.overloads if signature(one) != signature(made)]
     for one in (*kept, made):
         one.overloads = (*kept, made)
 
 
-def _signature(function: types.Function) -> tuple[object, ...]:
+def signature(function: types.Function) -> tuple[object, ...]:
     """What tells overloads apart."""
     names = generic.parameter_names(function.function)
     return tuple(function.function.__annotations__.get(name) for name in names)

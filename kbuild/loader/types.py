@@ -63,7 +63,7 @@ on_launch: Callable[[Kernel, Any], bool] | None = None  # told of launches; True
 
 declared: set[str] = set()  # modules that have declared kernels
 
-_KERNEL_OPTIONS = {"fmad": bool, "asserts": bool, "enable_backward": bool, "block_dim": int}
+_KERNEL_OPTIONS = {"fmad": bool, "asserts": bool, "enable_backward": bool, "block_dim": int, "max_iterations": int}
 
 
 class Function:
@@ -81,6 +81,9 @@ class Function:
         self.overloads: tuple[Function, ...] = (self,)  # functions of this name, told apart by their parameters' types
         # "warp": an index below zero counts from the end, and a struct parameter is a copy that may be changed.
         self.dialect = ""
+        # How it is differentiated, where the program says so: see `own_gradients`.
+        self.gradient: Function | None = None
+        self.replay: Function | None = None
         self.__name__, self.__doc__, self.__wrapped__ = function.__name__, function.__doc__, function
         self.factory: dict[str, Any] | None = None  # the call that makes it, where something records
         if on_create is not None:
@@ -159,7 +162,9 @@ def kernel(function: Any = None, **options: object) -> Any:
 
     Options: `fmad` (whether `a * b + c` may be fused) and `asserts` (whether `assert` is compiled), by default as the
     project says; `enable_backward`, `block_dim` (threads a block unless the launch says otherwise; by default as many
-    as suit the code and the GPU). An unknown one raises TypeError.
+    as suit the code and the GPU), `max_iterations` (how many trips a loop takes at most, each time it is entered, whose
+    number of trips is not known before: gradients then need no run that counts them; one that takes more is an error of
+    the launch that goes backward). An unknown one raises TypeError.
     """
     for name, value in options.items():
         _check_option(name, value)
@@ -185,6 +190,8 @@ def _check_option(name: str, value: object) -> None:
         raise TypeError("@kernel: %s wants %s, not %r" % (name, wanted.__name__, value))
     if name == "block_dim" and not 1 <= value <= 1024:  # type: ignore[operator]
         raise TypeError("@kernel: block_dim is 1 to 1024 threads, not %r" % value)
+    if name == "max_iterations" and not 1 <= value < 1 << 31:  # type: ignore[operator]
+        raise TypeError("@kernel: max_iterations is 1 to 2147483647 trips of a loop, not %r" % value)
 
 
 def func(function: Any = None) -> Any:

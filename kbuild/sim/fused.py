@@ -94,7 +94,8 @@ def _double(a: Lanes, b: Lanes, c: Lanes) -> Lanes:
     error = tail - (result - total)
     is_middle = ((error.view(np.int64) & _FRACTION) == 0) & (error != 0)
     if is_middle.any():
-        result[is_middle] = total[is_middle] + _to_odd(*exact_sum(rest[is_middle], low[is_middle]), np.int64)
+        lanes = np.flatnonzero(is_middle)
+        result[lanes] = total[lanes] + _to_odd(*exact_sum(rest[lanes], _chosen(low, lanes)), np.int64)
     is_zero = result == 0
     if is_zero.any():
         np.copyto(result, total, where=is_zero)  # which has the sign of the sum of two zeros

@@ -57,6 +57,7 @@ _HOMES = {
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
 _LOADER = {
     "Function": "types",
+    "adjoint": "own_gradients",
     "device_from_jax": "conversions",
     "device_from_torch": "conversions",
     "device_to_jax": "conversions",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 
-from kbuild.loader import abi, generic, host
+from kbuild.loader import abi, generic, host, own_gradients
 from kbuild.loader import types as runtime
 from kbuild.loader.errors import did_you_mean
 from kbuild.loader.layout import AbsentType, abi_type, set_field
@@ -219,12 +219,17 @@ def dynamic_kernel(suffix: Any = "", kernel_options: dict[str, Any] | None = Non
     return lambda function: kernel(function, module_options=kernel_options)
 
 
-def func_grad(_: Any) -> Any:
-    """A function's own gradient: kept out, as kbuild makes no gradients yet."""
-    return lambda function: function
+def func_grad(forward_fn: Any) -> Any:
+    """Declares a function's own gradient. That of a function that kbuild does not have is passed over."""
+    return (
+        own_gradients.func_grad(forward_fn) if isinstance(forward_fn, runtime.Function) else lambda function: function
+    )
 
 
-func_replay = func_grad
+def func_replay(forward_fn: Any) -> Any:
+    """Declares what stands in for a function while a gradient runs a kernel forward once more."""
+    is_here = isinstance(forward_fn, runtime.Function)
+    return own_gradients.func_replay(forward_fn) if is_here else lambda function: function
 
 
 def func_native(*_: Any, **__: Any) -> Any:

@@ -372,6 +372,21 @@ def test_fma_next_to_middles(type: Scalar) -> None:
 
 
 @by_float
+def test_fma_of_numbers_that_are_the_same_for_all_lanes(type: Scalar) -> None:
+    """One or two of the operands are single numbers; their exact products need a correction as well."""
+    random = np.random.default_rng(11)
+    kind = dtype_of(type)
+    for _ in range(60):
+        a, b = random.standard_normal(2).astype(kind)
+        lanes = (random.standard_normal(16) * 2.0 ** random.integers(-20, 20)).astype(kind)
+        near = (-(a * b) * (1 + random.integers(-4, 5, 16) * np.finfo(kind).eps)).astype(kind)
+        for operands in ((a, b, lanes), (a, b, near), (a, lanes, b), (lanes, a, b)):
+            every = np.broadcast_arrays(*operands)
+            expected = [numbers.fma(*map(float, row), type) for row in zip(*every, strict=True)]
+            assert_same(arithmetic.fma(*operands, type), expected, type)
+
+
+@by_float
 def test_fma_next_to_middles_of_subnormals(type: Scalar) -> None:
     """Half of the smallest number, a little more or less, beside so much that the little is lost at first."""
     info = np.finfo(dtype_of(type))
