@@ -27,7 +27,7 @@ from kbuild.pipeline import Quiet
 from kbuild.pipeline.packing import manifest_of
 from kbuild.pipeline.units import Compilation, UnitCode, code_of, compile_units
 from kbuild.scan.adjoints import adjoints_of, lower_adjoints
-from kbuild.scan.data import WANTED, Request, Scanned
+from kbuild.scan.data import WANTED, Request, Scanned, in_words
 from kbuild.scan.units import cut, find, lower_unit
 
 
@@ -79,7 +79,7 @@ def _adjoint(kernel: Kernel) -> Backward | Refused | None:
     assert lowered is not None  # the kernel itself has been compiled
     row = lowered.backward[name]
     if "refused" in row:
-        return Refused(name, row["refused"], Span(*row["place"]).line)
+        return Refused(name, in_words(row["refused"], row["help"]), Span(*row["place"]).line)
     structs = abi.parse_structs(lowered.structs)
     count = kernel.function.__code__.co_argcount
     parameters = lowered.rows[name + ADJOINT]["parameters"][:count]

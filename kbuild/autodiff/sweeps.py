@@ -98,7 +98,7 @@ class Reversal:
             first, last, step = (int_const(n, type) for n in (way.start, way.stop, way.step))
             return [nodes.For(symbol, first, last, step, tuple(body), one.span)]
         # The variable is computed from the number of the trip.
-        trip, value = fresh("trip", INT32), fresh(symbol.name, type)
+        trip, value = fresh("trip", INT32), fresh(symbol.name, type, symbol.span)
         body = [_renamed(stmt, symbol, value) for stmt in body]
         number: Expr = read(trip) if type == INT32 else nodes.Convert(read(trip), type)
         if one.step != 1:

@@ -8,9 +8,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from kbuild.intrinsics import (
+    decomposition_gradients as decomposition_gradients,  # it gives the decompositions theirs
+)
 from kbuild.intrinsics import decompositions, library_rotations, library_spatial, linear, noise, random, searching
 from kbuild.intrinsics.overload import Overload, overload
 from kbuild.loader import builtins as kb
+from kbuild.loader.own_gradients import adjoint, func_grad
 from kbuild.loader.types import Function, func
 
 # The bodies below are kernel code: their types are inferred while lowering, not by Python's type checker.
@@ -38,6 +42,14 @@ def length(v: Any):  # type: ignore[no-untyped-def]
     return kb.sqrt(kb.dot(v, v))
 
 
+@func_grad(length)
+def adj_length(v: Any, adj_ret: Any):  # type: ignore[no-untyped-def]
+    """Nothing at zero, where every direction is as good as another."""
+    size = kb.length(v)
+    if size > 0.0:
+        adjoint[v] += v * (adj_ret / size)
+
+
 @func
 def normalize(v: Any):  # type: ignore[no-untyped-def]
     """The vector at length one; zero stays zero."""
@@ -45,6 +57,15 @@ def normalize(v: Any):  # type: ignore[no-untyped-def]
     if size > 0.0:
         return v / size
     return type(v)()
+
+
+@func_grad(normalize)
+def adj_normalize(v: Any, adj_ret: Any):  # type: ignore[no-untyped-def]
+    """What is across the vector, over its length; nothing at zero."""
+    size = kb.length(v)
+    if size > 0.0:
+        unit = v / size
+        adjoint[v] += (adj_ret - unit * kb.dot(unit, adj_ret)) / size
 
 
 @func

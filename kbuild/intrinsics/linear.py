@@ -6,6 +6,7 @@ from typing import Any
 
 from kbuild.intrinsics.overload import Overload, overload
 from kbuild.loader import builtins as kb
+from kbuild.loader.own_gradients import adjoint, func_grad
 from kbuild.loader.types import Function, func
 from kbuild.loader.values import float32, uint32, vec3
 
@@ -163,6 +164,18 @@ def inverse4(m: Any):
         m[2, 0] * s3 - m[2, 1] * s1 + m[2, 2] * s0,
     )
     return adjugate / d
+
+
+@func_grad(inverse2)
+@func_grad(inverse3)
+@func_grad(inverse4)
+def adj_inverse(m: Any, adj_ret: Any):
+    """- m⁻ᵀ · adj_ret · m⁻ᵀ: nothing for a singular matrix, whose inverse is zero here.
+
+    Giles, "Collected matrix derivative results for forward and reverse mode algorithmic differentiation", 2008, 2.2.3.
+    """
+    t = kb.transpose(kb.inverse(m))
+    adjoint[m] -= t @ adj_ret @ t
 
 
 @func

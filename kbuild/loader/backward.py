@@ -105,7 +105,7 @@ class Refused:
         """The error of whoever needs the adjoint."""
         return LaunchError(
             "%s has no gradient: line %d: %s\n"
-            "  help: change that line; or launch it with nothing in it recorded, where no gradient is to pass through"
+            "  help: change that line; where no gradient is to pass through the kernel, launch it outside the tape"
             % (self.name, self.line, self.reason)
         )
 

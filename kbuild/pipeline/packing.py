@@ -16,7 +16,7 @@ from kbuild.errors import InternalError, Span
 from kbuild.loader import abi, format, selftest
 from kbuild.loader.backward import ADJOINT
 from kbuild.pipeline.units import Compilation, UnitCode
-from kbuild.scan.data import Scanned, ScannedUnit, is_own
+from kbuild.scan.data import Scanned, ScannedUnit, in_words, is_own
 
 FORMAT = 1
 
@@ -147,7 +147,8 @@ def _add_backward(rows: list[dict[str, Any]], known: dict[str, dict[str, Any]]) 
     for row in rows:
         found = known.get(row["name"])
         if found is not None and "refused" in found:
-            row["backward"] = {"refused": _in_a_line(found["refused"]), "line": Span(*found["place"]).line}
+            why = in_words(found["refused"], found["help"])
+            row["backward"] = {"refused": _in_a_line(why), "line": Span(*found["place"]).line}
         elif found is not None:
             row["backward"] = {"kernel": places[row["name"] + ADJOINT], **found}
 

@@ -46,6 +46,11 @@ def asked_for(project: bool | None) -> str:
     return {None: WANTED, True: REQUIRED, False: ""}[project]
 
 
+def in_words(reason: str, help: str) -> str:
+    """Why there is no adjoint, and what would help, in a line."""
+    return f"{reason} ({help})" if help else reason
+
+
 def is_own(module: str) -> bool:
     """A module of kbuild's with kernels, which a project can ask for (`primitives`)."""
     return module.startswith("kbuild.primitives.")

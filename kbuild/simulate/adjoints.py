@@ -10,7 +10,8 @@ from kbuild.loader import abi
 from kbuild.loader.backward import ADJOINT, Backward, Refused, checked
 from kbuild.loader.errors import LaunchError
 from kbuild.loader.types import Kernel
-from kbuild.scan.adjoints import adjoint_of, facts, optional_arrays
+from kbuild.scan.adjoints import adjoint_of, facts, optional_arrays, says
+from kbuild.scan.data import in_words
 from kbuild.simulate.compiled import Compiled, instance_of, lowered, placed
 from kbuild.simulate.launches import launch
 
@@ -55,14 +56,14 @@ def on_simulator(kernel: Any, args: Any) -> Backward:
 
 
 def _backward(live: Kernel) -> Backward | Refused | None:
-    if live.options.get("enable_backward") is False:
+    if says(live) is False:
         return None
     one, primal = lowered(live, asserts=False)
     name = one.row.name
     try:
         made = adjoint_of(primal, name)
     except Undifferentiable as error:
-        return Refused(name, error.reason, (error.span or one.row.span).line)
+        return Refused(name, in_words(error.reason, error.help), (error.span or one.row.span).line)
     target = placed(made.kernel, name + ADJOINT, optional_arrays(primal, made), one.row.block_dim)
     kernel = AdjointKernel(target)
     parameters: list[tuple[str, abi.Type]] = [(p.name, p.type) for p in primal.function.parameters]

@@ -128,7 +128,7 @@ def placed(kernel: nodes.Kernel, name: str, optional: Iterable[str], block_dim: 
     """A kernel, ready to be run; `optional` are the arrays that may be None."""
     parameters = [(p.name, p.type) for p in kernel.function.parameters]
     offsets, end = {}, 0
-    for name, type in parameters:
-        offsets[name] = end = abi.align_up(end, type.align)
+    for parameter, type in parameters:
+        offsets[parameter] = end = abi.align_up(end, type.align)
         end += type.size
     return Compiled(kernel, name, parameters, offsets, end, frozenset(optional), block_dim)

@@ -71,12 +71,12 @@ def _collect(value: Any, path: str, found: list[Leaf]) -> None:
         for name, item in zip(value._fields, value):
             _collect(item, "%s.%s" % (path, name), found)
     else:
-        seen = _over(value)
+        seen = over(value)
         if seen is not None:
             found.append(Leaf(path, value, seen))
 
 
-def _over(value: Any) -> array | None:
+def over(value: Any) -> array | None:
     """An array over another library's; None where there is none to be made."""
     if not (foreign.is_array(value) or hasattr(value, "__array_interface__")):
         return None
@@ -154,6 +154,11 @@ def has_adjoint(type: abi.Type) -> bool:
     if isinstance(type, abi.Struct):
         return any(has_adjoint(one.type) for one in type.fields)
     return isinstance(type, abi.Array) and is_differentiable(type)
+
+
+def adjoints(parameters: Any, args: Any, of: Callable[[str, Any], Any]) -> list[Any]:
+    """What follows the arguments of a kernel in those of its adjoint: see `adjoint`."""
+    return [adjoint(type, value, name, of) for (name, type), value in zip(parameters, args) if has_adjoint(type)]
 
 
 def adjoint(type: abi.Type, value: Any, path: str, of: Callable[[str, Any], Any]) -> Any:

@@ -14,12 +14,13 @@ from .workspace import Workspace
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
+    from typing import Any, Optional, Tuple
 
     from .gradients import Root
     from .versions import TapeMemory, Version
 
     View = interface.View
+    Side = Tuple[array, Optional[Root]]
 
 
 class Step:
@@ -81,11 +82,7 @@ class Launch(Step):
         found = self.backward_of
         scratch: list[tuple[array, array]] = []  # copies that the adjoint kernel writes to, and of what
         primal = arguments.replaced(found.parameters, self.args, lambda path, one: self._before(path, one, scratch))
-        adjoints = [
-            arguments.adjoint(type, value, name, self._adjoint)
-            for (name, type), value in zip(found.parameters, self.args)
-            if arguments.has_adjoint(type)
-        ]
+        adjoints = arguments.adjoints(found.parameters, self.args, self._adjoint)
         work = Workspace(found, self.dim, self.place, self.block_dim, self.max_blocks, budget)
         work.run([*primal, *adjoints], None, scratch)
         memory.workspace = max(memory.workspace, work.bytes)
@@ -99,7 +96,7 @@ class Launch(Step):
         if path in self.backward_of.scratch:
             held, arrays[0] = arrays[0], copying.clone(arrays[0], requires_grad=False)
             scratch.append((arrays[0], held))
-        return _seen_as(given, arrays)
+        return seen_as(given, arrays)
 
     def _adjoint(self, path: str, given: Any) -> Any:
         root = self.roots.get(path)
@@ -108,11 +105,11 @@ class Launch(Step):
         if isinstance(given, indexedarray):
             known = self.versions.get(path)
             tables = given._arrays[1:] if known is None else [version.get() for version in known[1:]]
-            return _seen_as(given, [root.of(given.data), *tables])
+            return seen_as(given, [root.of(given.data), *tables])
         return root.of(self.seen.get(path, given))
 
 
-def _seen_as(given: Any, arrays: list[array]) -> Any:
+def seen_as(given: Any, arrays: list[array]) -> Any:
     """An array, or the index arrays over it, as the argument whose place it takes."""
     if not isinstance(given, indexedarray):
         return arrays[0]
@@ -194,6 +191,37 @@ class Opaque(Step):
                     "  help: write it as a kernel, give its gradient with tape.record_func, or put it into "
                     "`with kb.no_grad():`" % (self.name, one)
                 )
+
+
+class Function(Step):
+    """A function over whole arrays; `back` takes it back, given the adjoints of what it read (None where there is none)
+    and of what it wrote, which are zeroed then.
+    """
+
+    __slots__ = ("again", "back", "reads", "writes")
+
+    is_active = True
+
+    def __init__(
+        self, name: str, place: Any, handle: int, reads: list[Side], writes: list[Side], again: Any, back: Any
+    ) -> None:
+        super().__init__(name, place, handle)
+        self.reads, self.writes, self.again, self.back = reads, writes, again, back
+        self.read = [one for one, root in reads if root is not None]
+        self.written = [one for one, root in writes if root is not None]
+
+    def forward(self) -> None:
+        self.again()
+
+    def backward(self, budget: int, memory: TapeMemory) -> None:
+        results = [(root, one) for one, root in self.writes if root is not None and root.has_memory]
+        if not results:
+            return
+        adjoints = [root.of(one) for root, one in results]
+        passed = [copying.clone(one, requires_grad=False) for one in adjoints]  # what was read may be what was written
+        for one in adjoints:
+            one.zero_()
+        self.back([None if root is None else root.of(one) for one, root in self.reads], passed)
 
 
 class Custom(Step):
