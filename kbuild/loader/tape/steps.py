@@ -129,9 +129,9 @@ class _Apart:
         if one is None:
             return None
         data: array = one.data if isinstance(one, indexedarray) else one
-        repeats = any([extent > 1 and not stride for extent, stride in zip(data.shape, data.strides)])
+        repeats = any(extent > 1 and not stride for extent, stride in zip(data.shape, data.strides))
         is_shared = path in self.owned and repeats  # one number for several threads: `join` will say so
-        if is_shared or any([self._must_part(path, data, other, known) for other, known in self.known]):
+        if is_shared or any(self._must_part(path, data, other, known) for other, known in self.known):
             made = zeros(data.shape, data.dtype, data.device)
             self.sums.append((data, made))
             one = assembled(made, one.indices) if isinstance(one, indexedarray) else made
