@@ -61,12 +61,13 @@ class build_kbuild(Command):
         if self.config is None:
             return
         from kbuild import pipeline
+        from kbuild.pipeline.gradients import brief
 
         output = None if self.editable_mode else Path(self.build_lib).resolve()
         with _faults_for_setuptools():
             self._require_packages()
             result = pipeline.build(self.config, output=output, editable=self.editable_mode, progress=_Lines())
-        for diagnostic in result.diagnostics:
+        for diagnostic in brief(result.diagnostics, result.kernels):
             _log.warning("%s", diagnostic.render())
         for skipped in result.skipped:
             _log.info("kbuild: skipped %s", skipped)

@@ -45,6 +45,8 @@ _HOMES = {
     "loader.readiness": "get_grid preload",
     "loader.resolve": "launch",
     "loader.streams": "Event Stream elapsed_time stream_priorities",
+    "loader.tape.tape": "Tape",
+    "loader.tape.watching": "no_grad",
     "loader.timers": "ScopedTimer",
     "loader.types": "Function Kernel func kernel overload struct",
     "primitives.functions": "array_cast array_scan radix_sort_pairs runlength_encode",

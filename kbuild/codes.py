@@ -340,6 +340,13 @@ CODES: dict[str, Code] = {
         "Machine code is for given types. `kb.overload(kernel, {…})` names them, in a module or in a function of "
         "`instances`; a kernel that is launched with other types is not found.",
     ),
+    "KB220": Code(
+        "a kernel that has no gradient",
+        "A tape differentiates a kernel by its adjoint, which is built beside it, unless something in it has no "
+        "derivative or cannot be run backward; the message says what, with the line. It is a warning where nobody has "
+        "asked for the gradient of that kernel, and an error with `@kb.kernel(enable_backward=True)` or `backward = "
+        "true` in [tool.kbuild]. `@kb.kernel(enable_backward=False)` and `backward = false` want none.",
+    ),
     "KB301": Code(
         "code that NVRTC or ptxas refuses",
         "The message is the compiler's, at the Python line that it is about. For a kernel that `check` accepts, and "

@@ -12,6 +12,7 @@
     source = ["src"]                                      # where the packages are, if it cannot be told
     fmad = true                                           # fuse a * b + c
     asserts = false                                       # compile the asserts in kernels
+    backward = false                                      # build no adjoints, which gradients need
     line-info = false                                     # cubins know their Python lines
     toolchains = ["/opt/cuda-12.4"]                       # NVRTC libraries beside those that are found anyway
     selftest = true                                       # bundle results to compare with on the target
@@ -44,6 +45,7 @@ OPTIONS = (
     "source",
     "fmad",
     "asserts",
+    "backward",
     "line-info",
     "toolchains",
     "selftest",
@@ -71,7 +73,9 @@ targets = ["sm_90"]"""
 
 @dataclass(frozen=True, slots=True)
 class BuildConfig:
-    """What a build is asked for. Paths are absolute; `jobs` None means all cores."""
+    """What a build is asked for. Paths are absolute; `jobs` None means all cores, `backward` None: adjoints of the
+    kernels that can have one.
+    """
 
     root: Path
     modules: tuple[str, ...]
@@ -88,6 +92,7 @@ class BuildConfig:
     jobs: int | None = None
     asserts: bool = False
     primitives: tuple[str, ...] = ()
+    backward: bool | None = None
 
 
 def load(project: Path) -> BuildConfig | None:
@@ -186,6 +191,7 @@ class _Reader:
             selftest=self.flag("selftest", False),
             jobs=self.jobs(),
             asserts=self.flag("asserts", False),
+            backward=self.flag("backward", True) if "backward" in self.table else None,
             primitives=self.primitives(),
         )
 

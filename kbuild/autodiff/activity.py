@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TypeAlias
 
-from kbuild.autodiff.flat import Do, Set, Tree, every, gradient_of, has_floats, in_memory, path_of
+from kbuild.autodiff.flat import Do, Set, Tree, every, has_floats, in_memory, path_of
 from kbuild.ir import nodes
 from kbuild.ir.nodes import Expr, Symbol
 from kbuild.ir.traverse import root_of
@@ -79,7 +79,7 @@ def _atomic(value: nodes.Intrinsic, result: Expr | None) -> Iterator[tuple[Flow,
 def _call(value: nodes.Call, result: Expr | None) -> Iterator[tuple[Flow, list[Flow]]]:
     """A call that stays one: everything flows into its result, and into the arrays that it was given."""
     sources = [one for argument in value.arguments for one in _given(argument)]
-    if gradient_of(value.callee) is None:
+    if value.callee.gradient is None:
         return
     if result is not None:
         yield _root(result), sources

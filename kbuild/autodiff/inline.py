@@ -20,7 +20,6 @@ from kbuild.autodiff.flat import (
     Set,
     Tree,
     fresh,
-    gradient_of,
     has_floats,
     int_const,
     path_of,
@@ -41,18 +40,21 @@ from kbuild.ir.types import BOOL, VOID, Array, Matrix, Scalar, Struct, Tuple, Ty
 Value: TypeAlias = Union[Expr, "dict[str, Value]", "list[Value]"]
 
 
-def flatten(kernel: Kernel) -> list[Tree]:
-    """The kernel's body without calls, structs and jumps. Raises Undifferentiable."""
+def flatten(kernel: Kernel, replays: bool = True) -> list[Tree]:
+    """The kernel's body without calls, structs and jumps. Raises Undifferentiable.
+
+    With `replays` functions that have a replay are what that says, as in the adjoint's forward sweep.
+    """
     function = kernel.function
     _refuse_cooperation(function)
     frame = _Frame(function)
     body: list[Tree] = []
     assigned = _assigned(function)
-    inliner = _Inliner(frozenset(function.parameters) - assigned)
+    inliner = _Inliner(frozenset(function.parameters) - assigned, replays)
     for parameter in function.parameters:
         value = inliner.parameter(nodes.Read(parameter, parameter.type))
         if parameter in assigned:
-            own = frame.values[parameter] = inliner.variable(parameter.name, parameter.type)
+            own = frame.values[parameter] = inliner.variable(parameter.name, parameter.type, parameter.span)
             inliner.assign(own, value, body, None)
         else:
             frame.values[parameter] = value
@@ -62,7 +64,7 @@ def flatten(kernel: Kernel) -> list[Tree]:
 
 def stays_a_call(function: Function) -> bool:
     """The call of a function is not looked into."""
-    return gradient_of(function) is not None or has_no_gradient(function)
+    return function.gradient is not None or has_no_gradient(function)
 
 
 @cache
@@ -114,9 +116,11 @@ def _reached(function: Function) -> list[Function]:
     waiting = [function]
     while waiting:
         for node in walk(waiting.pop().body):
-            if isinstance(node, nodes.Call) and node.callee not in found and not stays_a_call(node.callee):
-                found[node.callee] = None
-                waiting.append(node.callee)
+            if isinstance(node, nodes.Call) and not stays_a_call(node.callee):
+                callee = node.callee.replay or node.callee
+                if callee not in found:
+                    found[callee] = None
+                    waiting.append(callee)
     return list(found)
 
 
@@ -145,18 +149,19 @@ class _Frame:
 
 
 class _Inliner:
-    def __init__(self, constants: frozenset[Symbol]) -> None:
+    def __init__(self, constants: frozenset[Symbol], replays: bool) -> None:
         self.constants = constants  # parameters of the kernel that are never assigned
+        self.replays = replays
         # What a variable that holds an array looks into: the array of the launch, and the indices.
         self.arrays: dict[Symbol, tuple[Expr, list[Symbol]]] = {}
 
-    def variable(self, name: str, type: Type) -> Value:
-        """New variables for a value of a type."""
+    def variable(self, name: str, type: Type, span: Span | None = None) -> Value:
+        """New variables for a value of a type; with a span they are the source's."""
         if isinstance(type, Struct):
-            return {one.name: self.variable(f"{name}_{one.name}", one.type) for one in type.fields}
+            return {one.name: self.variable(f"{name}_{one.name}", one.type, span) for one in type.fields}
         if isinstance(type, Tuple):
-            return [self.variable(f"{name}_{i}", item) for i, item in enumerate(type.items)]
-        return read(fresh(name, type))
+            return [self.variable(f"{name}_{i}", item, span) for i, item in enumerate(type.items)]
+        return read(fresh(name, type, span))
 
     def parameter(self, place: Expr) -> Value:
         """A parameter of the kernel as a value."""
@@ -208,7 +213,7 @@ class _Inliner:
         start = self.unchanging(self.leaf(stmt.start, frame, out), out, "start", span)
         stop = self.unchanging(self.leaf(stmt.stop, frame, out), out, "stop", span)
         step = self.unchanging(self.leaf(stmt.step, frame, out), out, "step", span)
-        symbol = fresh(stmt.symbol.name, type)
+        symbol = fresh(stmt.symbol.name, type, stmt.symbol.span)
         frame.values[stmt.symbol] = read(symbol)
         is_constant = isinstance(start, Const) and isinstance(stop, Const)
         if isinstance(step, Const) and (step.value in (1, -1) or (is_constant and step.value)):
@@ -282,15 +287,17 @@ class _Inliner:
         arguments = [self.evaluated(self.value(a, frame, out), out, keeps=True) for a in call.arguments]
         if stays_a_call(callee):
             return self.kept_call(call, arguments, out, is_wanted)
+        if self.replays and callee.replay is not None:
+            callee = callee.replay
         inner = _Frame(callee)
         for symbol, argument in zip(callee.parameters, arguments, strict=True):
             if symbol in _assigned(callee):
-                inner.values[symbol] = self.variable(symbol.name, symbol.type)
+                inner.values[symbol] = self.variable(symbol.name, symbol.type, symbol.span)
                 self.assign(inner.values[symbol], argument, out, call.span)
             else:
                 inner.values[symbol] = argument
         for symbol in _starts_as_zero(callee):
-            inner.values[symbol] = self.variable(symbol.name, symbol.type)
+            inner.values[symbol] = self.variable(symbol.name, symbol.type, symbol.span)
             for place in leaves(inner.values[symbol]):
                 if not isinstance(place.type, Array):
                     out.append(Set(place, nothing(place.type), call.span))
@@ -335,7 +342,7 @@ class _Inliner:
                 return expr
             case nodes.Read(symbol):
                 if symbol not in frame.values:
-                    frame.values[symbol] = self.variable(symbol.name, symbol.type)
+                    frame.values[symbol] = self.variable(symbol.name, symbol.type, symbol.span)
                 return self.resolved(frame.values[symbol], span)
             case nodes.Index(array, indices, type):
                 found = nodes.Index(
@@ -467,7 +474,7 @@ class _Inliner:
         match target:
             case nodes.Read(symbol):
                 if symbol not in frame.values:
-                    frame.values[symbol] = self.variable(symbol.name, symbol.type)
+                    frame.values[symbol] = self.variable(symbol.name, symbol.type, symbol.span)
                 return frame.values[symbol]
             case nodes.Index(array, indices, type, span):
                 found = nodes.Index(

@@ -7,7 +7,7 @@ only if a load may see it that comes after it. Both shrink together, from everyt
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from kbuild.autodiff.flat import (
     NONE,
@@ -40,7 +40,7 @@ def stored(one: Tree) -> Names:
     if isinstance(one, (Set, Do)):
         if isinstance(one.value, nodes.Intrinsic) and has_effects(one.value.name):
             found.add(path_of(root_array(one.value.arguments[0])) or "")
-        elif isinstance(one.value, nodes.Call) and changes_memory(one.value.callee, has_effects):
+        elif isinstance(one.value, nodes.Call) and changes_memory(run_again(one.value).callee, has_effects):
             found |= {path_of(a) or "" for a in one.value.arguments if isinstance(a.type, Array)}
     return frozenset(found)
 
@@ -50,6 +50,11 @@ def assigned(one: Tree) -> Symbol | None:
     if isinstance(one, Set) and not is_atomic(one.value) and isinstance(root := root_of(one.target), nodes.Read):
         return root.symbol
     return None
+
+
+def run_again(call: nodes.Call) -> nodes.Call:
+    """The call as the forward sweep of an adjoint makes it."""
+    return call if call.callee.replay is None else replace(call, callee=call.callee.replay)
 
 
 def is_atomic(value: nodes.Expr) -> bool:

@@ -27,14 +27,17 @@ class Adjoint:
     `saved_TYPE[word, thread of a driver launch]`, then `saved_words` (an int32 array with a number for each of them,
     in their order) and `counting`, a bool.
 
-    With `counting` nothing is changed but the arrays in `scratch`, and `saved_words`, which becomes the largest number of words that a thread saves of each type. Without it, a thread that finds its
-    column of `saved_TYPE` too short puts the number that it needs there, too, and propagates nothing.
+    With `counting` nothing is changed but the arrays in `scratch`, and `saved_words`, which becomes the largest number
+    of words that a thread saves of each type. Without it, a thread that finds its column of `saved_TYPE` too short puts
+    the number that it needs there, too, and propagates nothing.
 
     - `read`, `written`: arrays that the kernel itself loads from, and stores to (atomics do one or both)
     - `accumulated`: of the written, those that are only added to atomically (what was there before still counts)
     - `before`: arrays whose contents before the launch the adjoint kernel loads
     - `after`: arrays whose contents after it the adjoint kernel loads
-    - `scratch`: arrays that the adjoint kernel stores to; they are among `before`, and a launch leaves them in any state
+    - `scratch`: arrays that the adjoint kernel stores to; they are among `before`, and end in any state
+    - `owned`: arrays whose adjoints it adds to without atomic operations, since each thread has elements of its own:
+      such an adjoint must not overlap with any other
     - `saved`: words for each thread by scalar type; None where only a run can tell
     """
 
@@ -46,3 +49,4 @@ class Adjoint:
     after: tuple[str, ...]
     scratch: tuple[str, ...]
     saved: Mapping[str, int | None]
+    owned: tuple[str, ...] = ()

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from kbuild.autodiff.activity import Activity
-from kbuild.autodiff.flat import Do, Set, Tree, fresh, gradient_of, has_floats, in_memory, path_of, read, zero
+from kbuild.autodiff.flat import Do, Names, Set, Tree, fresh, has_floats, in_memory, path_of, read, zero
 from kbuild.autodiff.result import Undifferentiable
 from kbuild.autodiff.rules import Adjoints, Rules, is_leaf, is_not_zero
 from kbuild.errors import Span
@@ -40,13 +40,14 @@ _WINNER = ("atomic_min", "atomic_max")
 class Reverse:
     """Reverses statements. `after_launch` collects the arrays that are looked at as the launch left them."""
 
-    def __init__(self, activity: Activity, adjoints: Adjoints) -> None:
+    def __init__(self, activity: Activity, adjoints: Adjoints, owned: Names) -> None:
         self.activity, self.adjoints = activity, adjoints
-        self.rules = Rules(activity, adjoints)
+        self.rules = Rules(activity, adjoints, owned)
         self.after_launch: dict[str, Span | None] = {}
 
     def core(self, one: Tree) -> Core:
         """The reverse of a statement without blocks."""
+        self.rules.span = one.span
         if isinstance(one, Set):
             if isinstance(one.value, nodes.Call):
                 return self.call(one.value, one.target, one.span)
@@ -105,7 +106,7 @@ class Reverse:
             if self.activity.is_active(one):
                 part: Expr = read(g)
                 if is_negative:
-                    part = self.rules.bound(nodes.Unary("neg", part, g.type), made.after, span)
+                    part = self.rules.bound(nodes.Unary("neg", part, g.type), made.after)
                 self._propagated(one, part, made.after, span)
         return made
 
@@ -180,7 +181,7 @@ class Reverse:
     # Calls of functions whose gradient is given
 
     def call(self, value: nodes.Call, result: Expr | None, span: Span | None) -> Core:
-        gradient = gradient_of(value.callee)
+        gradient = value.callee.gradient
         made = Core()
         if gradient is None:
             return made

@@ -7,7 +7,7 @@ block of that assignment, and everything that reads it comes after it in that bl
 from __future__ import annotations
 
 from kbuild.autodiff.cheap import may_run_again
-from kbuild.autodiff.flat import Branch, Loop, Names, Set, Tree, gradient_of, looks_at
+from kbuild.autodiff.flat import Branch, Loop, Names, Set, Tree, looks_at
 from kbuild.autodiff.needed import Slice, assigned, looked_at
 from kbuild.intrinsics.table import has_effects
 from kbuild.ir import nodes
@@ -94,7 +94,7 @@ class Stable:
             return False
         if isinstance(one.value, nodes.Call):
             callee = one.value.callee
-            if gradient_of(callee) is not None and not may_run_again(callee):
+            if callee.gradient is not None and not may_run_again(callee):
                 return False
         return all(
             (name not in self.written)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kbuild.autodiff.flat import Branch, Do, Loop, Names, Set, Tree, fresh, int_const, looks_at, read
-from kbuild.autodiff.needed import Slice, is_atomic, overwritten
+from kbuild.autodiff.needed import Slice, is_atomic, overwritten, run_again
 from kbuild.autodiff.reverse import Core
 from kbuild.autodiff.saving import Amounts, Stacks, stack_of, words_of
 from kbuild.ir import nodes
@@ -98,7 +98,7 @@ class Reversal:
             first, last, step = (int_const(n, type) for n in (way.start, way.stop, way.step))
             return [nodes.For(symbol, first, last, step, tuple(body), one.span)]
         # The variable is computed from the number of the trip.
-        trip, value = fresh("trip", INT32), fresh(symbol.name, type)
+        trip, value = fresh("trip", INT32), fresh(symbol.name, type, symbol.span)
         body = [_renamed(stmt, symbol, value) for stmt in body]
         number: Expr = read(trip) if type == INT32 else nodes.Convert(read(trip), type)
         if one.step != 1:
@@ -178,10 +178,11 @@ class Forward:
         if isinstance(one, Loop):
             return self.loop(one, depth)
         made = self._save(one, depth)
-        if isinstance(one, Do) or (isinstance(one, Set) and is_atomic(one.value)):
-            return [*made, nodes.Evaluate(one.value, one.span)]
-        assert isinstance(one, Set)
-        return [*made, nodes.Assign(one.target, one.value, one.span)]
+        assert isinstance(one, (Set, Do))
+        value = run_again(one.value) if isinstance(one.value, nodes.Call) else one.value
+        if isinstance(one, Do) or is_atomic(value):
+            return [*made, nodes.Evaluate(value, one.span)]
+        return [*made, nodes.Assign(one.target, value, one.span)]
 
     def loop(self, one: Loop, depth: int) -> list[Stmt]:
         body = self.block(one.body, depth + 1)

@@ -23,6 +23,7 @@ from kbuild.autodiff.flat import (
 )
 from kbuild.autodiff.inline import flatten
 from kbuild.autodiff.needed import Slice, is_atomic, looked_at, observable, overwritten, slice_of, stored
+from kbuild.autodiff.owned import owned_arrays
 from kbuild.autodiff.recorded import Recorded
 from kbuild.autodiff.result import Adjoint, Undifferentiable
 from kbuild.autodiff.reverse import Reverse
@@ -34,7 +35,7 @@ from kbuild.intrinsics.table import has_effects
 from kbuild.ir import nodes
 from kbuild.ir.contract import contract
 from kbuild.ir.nodes import Function, Kernel, Stmt, Symbol
-from kbuild.ir.traverse import callees, root_of, walk
+from kbuild.ir.traverse import callees, reached, rewrite, root_of, walk
 from kbuild.ir.types import VOID
 
 SUFFIX = ":adjoint"
@@ -47,14 +48,19 @@ def adjoint(kernel: Kernel, everything: bool = False) -> Adjoint:
     against it.
     """
     body = named(flatten(kernel))
+    primal_body = body
+    if any(one.replay is not None for one in reached(kernel.function)):
+        primal_body = flatten(kernel, replays=False)
     arrays = _array_parameters(kernel.function)
     adjoints = Adjoints(arrays)
-    reverse = Reverse(Activity(body), adjoints)
+    owned = owned_arrays(body, kernel.ndim)
+    reverse = Reverse(Activity(body), adjoints, owned)
     cores = {id(one): reverse.core(one) for one in every(body)}
     primal = _names_of(kernel.function, body)
     reads = {key: read_in([*core.before, *core.after]) & primal for key, core in cores.items() if core}
-    later = frozenset(reverse.after_launch)
-    _refuse_mixed(body, later, reverse)
+    later: Names = frozenset(reverse.after_launch)
+    _refuse_mixed(body, later)
+    later = later | _replayed(body, primal_body)
 
     kept = _kept(body, reads, later)
     _refuse_unknown_results(body, kept)
@@ -62,7 +68,7 @@ def adjoint(kernel: Kernel, everything: bool = False) -> Adjoint:
     constants = frozenset(kernel.function.parameters)
     again = {} if everything else Stable(body, kept, reads, written, constants).again
     recorded = Recorded(body, kept, {k: v - later for k, v in reads.items()}, frozenset(again), everything)
-    plan = Plan(body, cores, recorded.saved, again, getattr(kernel, "max_iterations", None))
+    plan = Plan(body, cores, recorded.saved, again, kernel.max_iterations)
     stacks = Stacks(amounts(plan))
     reversal = Reversal(plan, stacks)
     backward = reversal.block(body)
@@ -74,7 +80,8 @@ def adjoint(kernel: Kernel, everything: bool = False) -> Adjoint:
         seeds,
     )
     forward = Forward(plan, forward_kept, stacks, reversal.alone).block(body)
-    return _assembled(kernel, body, arrays, stacks, [*stacks.begin(), *forward, *stacks.turn(), *backward], later)
+    statements = [*stacks.begin(), *forward, *stacks.turn(), *backward]
+    return _assembled(kernel, primal_body, arrays, stacks, statements, later, owned)
 
 
 def _array_parameters(function: Function) -> dict[Symbol, Symbol]:
@@ -125,7 +132,14 @@ def _kept(body: list[Tree], reads: dict[int, Names], later: Names) -> Slice:
         stores = left
 
 
-def _refuse_mixed(body: list[Tree], later: Names, reverse: Reverse) -> None:
+def _replayed(body: list[Tree], primal_body: list[Tree]) -> Names:
+    """Arrays that the launch writes and replays of functions look at: they have it from there."""
+    written = frozenset(path for one in every(primal_body) for path in stored(one))
+    again = frozenset(path for one in every(body) for path in stored(one))
+    return (written - again) & frozenset(name for one in every(body) for name in looked_at(one))
+
+
+def _refuse_mixed(body: list[Tree], later: Names) -> None:
     """The winner of a smallest or largest value is known only if nothing else happens to the array."""
     kinds: dict[str, str] = {}
     for one in every(body):
@@ -188,16 +202,18 @@ def _assembled(
     stacks: Stacks,
     statements: Sequence[Stmt],
     later: Names,
+    owned: Names,
 ) -> Adjoint:
     function = kernel.function
     own = {path for parameter in function.parameters for path in all_arrays(parameter.type, parameter.name)}
+    with_floats = {path for parameter in function.parameters for path in float_arrays(parameter.type, parameter.name)}
     loaded, changed = _accesses(statements)
     made = Function(
         f"{function.name}_adjoint",
         function.module,
         (*function.parameters, *arrays.values(), *stacks.parameters),
         VOID,
-        tuple(statements),
+        tuple(rewrite(one, _with_place) for one in statements),
         function.span,
         (),
         any(one.wraps for one in [*callees(function), function]),
@@ -214,8 +230,16 @@ def _assembled(
         before=_sorted((loaded | changed) & own - later),
         after=_sorted(later & own & loaded),
         scratch=_sorted(changed & own),
+        owned=_sorted(owned & with_floats),
         saved={} if stacks.in_thread else dict(sorted(stacks.words.items(), key=lambda pair: STACKS.index(pair[0]))),
     )
+
+
+def _with_place(node: nodes.Node) -> nodes.Node:
+    """An assignment whose target stands where the statement does: watches tell it by that."""
+    if isinstance(node, nodes.Assign) and node.target.span is None and node.span is not None:
+        return replace(node, target=replace(node.target, span=node.span))
+    return node
 
 
 def _sorted(paths: Names) -> tuple[str, ...]:

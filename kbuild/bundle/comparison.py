@@ -62,13 +62,21 @@ def _tables(kind: str, before: dict[str, Row], after: dict[str, Row]) -> Iterato
             sides = ["there" if name in side else None for side in (before, after)]
             yield Difference(f"{kind} {name}", *sides)
             continue
-        for field, value in before[name].items():
-            if value != after[name][field]:
-                yield Difference(f"{kind} {name} {field}", value, after[name][field])
+        for field in dict.fromkeys([*before[name], *after[name]]):  # some are in few rows
+            value, other = before[name].get(field), after[name].get(field)
+            if value != other:
+                yield Difference(f"{kind} {name} {field}", value, other)
 
 
 def _kernels(manifest: Row) -> dict[str, Row]:
-    return {row["name"]: {key: row[key] for key in row if key != "name"} for row in manifest["kernels"]}
+    return {row["name"]: _kernel(row, manifest) for row in manifest["kernels"]}
+
+
+def _kernel(row: Row, manifest: Row) -> Row:
+    kept = {key: row[key] for key in row if key != "name"}
+    if "kernel" in kept.get("backward", {}):
+        kept["backward"] = dict(kept["backward"], kernel=manifest["kernels"][kept["backward"]["kernel"]]["name"])
+    return kept
 
 
 def _cubins(manifest: Row) -> dict[str, Row]:

@@ -4,23 +4,32 @@ from __future__ import annotations
 
 from typing import Any
 
+from kbuild.bundle.gradients import costs
 from kbuild.loader import format
 
 
 def summary(parsed: format.Parsed) -> dict[str, Any]:
-    """`{"format", "digest", "targets", "kernels": […], "cubins": […]}`; kernels are named, sizes are bytes."""
+    """`{"format", "digest", "targets", "kernels": […], "cubins": […], "adjoints"}`; kernels are named, sizes are bytes.
+
+    A kernel has `backward` where it has an adjoint, or is known to have none; see `gradients.costs` for `adjoints`.
+    """
     manifest = parsed.manifest
     return {
         "format": manifest["format"],
         "digest": parsed.digest,
         "targets": list(manifest["targets"]),
-        "kernels": [_kernel(row) for row in manifest["kernels"]],
+        "kernels": [_kernel(row, manifest) for row in manifest["kernels"]],
         "cubins": [_cubin(row, manifest) for row in manifest["cubins"]],
+        "adjoints": costs(parsed),
     }
 
 
-def _kernel(row: dict[str, Any]) -> dict[str, Any]:
-    return {"name": row["name"], "parameters": [dict(parameter) for parameter in row["parameters"]]}
+def _kernel(row: dict[str, Any], manifest: dict[str, Any]) -> dict[str, Any]:
+    kernel = {"name": row["name"], "parameters": [dict(parameter) for parameter in row["parameters"]]}
+    backward = dict(row.get("backward", {}))
+    if "kernel" in backward:
+        backward["kernel"] = manifest["kernels"][backward["kernel"]]["name"]
+    return {**kernel, "backward": backward} if backward else kernel
 
 
 def _cubin(row: dict[str, Any], manifest: dict[str, Any]) -> dict[str, Any]:

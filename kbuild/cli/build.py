@@ -79,11 +79,12 @@ def _parsed_targets(names: list[str]) -> tuple[targets.Target, ...]:
 
 def _build(settings: config.BuildConfig, arguments: argparse.Namespace, console: Console) -> ExitCode:
     from kbuild.pipeline import build, bundle_paths
+    from kbuild.pipeline.gradients import brief
 
     if arguments.pin and len(bundle_paths(settings)) != 1:
         raise UsageError("--pin notes one digest, but this project has several packages with kernels")
     result = build(settings, output=arguments.output, progress=console.progress(), jobs=arguments.jobs)
-    for diagnostic in result.diagnostics:
+    for diagnostic in brief(result.diagnostics, result.kernels):
         console.note(diagnostic.render())
     for skipped in result.skipped:
         console.note(f"skipped: {skipped}")

@@ -24,8 +24,8 @@ pyproject.toml. The name `warp` stands for kbuild.warp while their modules are i
 
 With --emit it shows what became of kernels that are right: `python` (the kernel again, with every type, conversion and
 fused operation spelled out: it lowers to the same typed form), `ir` (that typed form, and a table of its variables: the
-memory each lies in, the block it belongs to, the lines on which it is live, the loops across which it keeps a value) or
-`cuda`.
+memory each lies in, the block it belongs to, the lines on which it is live, the loops across which it keeps a value),
+`adjoint` (the typed form of the kernel that gradients are computed with) or `cuda`.
 """
 
 EXAMPLES = """\
@@ -68,6 +68,7 @@ def run(arguments: argparse.Namespace, console: Console) -> ExitCode:
     if option is not None:
         raise UsageError(f"{option} goes with --as", help="python -m kbuild check --as warp PATH")
     from kbuild.pipeline import check
+    from kbuild.pipeline.gradients import collapsed
 
     settings = config.require(Path(arguments.project[0] if arguments.project else "."))
     if arguments.emit:
@@ -79,7 +80,7 @@ def run(arguments: argparse.Namespace, console: Console) -> ExitCode:
     if console.as_json:
         console.result(_json(result.found, result.complete, result.refusals, result.diagnostics))
     else:
-        for diagnostic in result.diagnostics:
+        for diagnostic in collapsed(result.diagnostics):
             console.note(diagnostic.render() + "\n")
         for skipped in result.skipped:
             console.note(f"skipped: {skipped}")

@@ -2,6 +2,7 @@
 
 python   the kernel again, from its IR: everything that the source left to kbuild is spelled out
 ir       the typed form, and a table of its variables: memory space, scope, liveness
+adjoint  the same of the kernel that propagates a kernel's adjoints
 cuda     the CUDA C of a translation unit
 ptx      NVRTC's assembly, one text a unit and target
 cubin    machine code, one file a unit and target
@@ -18,15 +19,19 @@ from kbuild import config
 from kbuild.cli.console import Console
 from kbuild.errors import ExitCode, UsageError
 
-STAGES = ("python", "ir", "cuda", "ptx", "cubin")
-WITHOUT_COMPILING = STAGES[:3]
+STAGES = ("python", "ir", "adjoint", "cuda", "ptx", "cubin")
+WITHOUT_COMPILING = STAGES[:4]
 
 
 def configure(parser: argparse.ArgumentParser, stages: Sequence[str]) -> None:
     """Adds --emit with these stages, and --kernel."""
     listed = f"{', '.join(stages[:-1])} or {stages[-1]}"
     parser.add_argument("--emit", choices=stages, metavar="STAGE", help=f"show a stage instead: {listed}")
-    parser.add_argument("--kernel", metavar="NAME", help="with --emit: only this kernel, as `module:name` or `name`")
+    parser.add_argument(
+        "--kernel",
+        metavar="NAME",
+        help="with --emit: only this kernel, as `module:name` or `name`; `NAME:adjoint` is its adjoint",
+    )
 
 
 def run(settings: config.BuildConfig, arguments: argparse.Namespace, console: Console) -> ExitCode:

@@ -7,14 +7,15 @@ from collections import Counter
 from typing import Any
 
 from kbuild import bundle, targets
-from kbuild.cli.console import Console
+from kbuild.cli.console import Console, count
 from kbuild.errors import ExitCode, UsageError
 from kbuild.loader import format
 
 DESCRIPTION = """\
 Shows the kernels of a bundle with the layout of their parameters, and its cubins: for which target, made by which
-toolchain, loaded by which driver, how large, with how many registers. Nothing is imported and no GPU is needed.
-Kernels of kbuild's own (`primitives` in [tool.kbuild]) are counted; --json lists each.
+toolchain, loaded by which driver, how large, with how many registers; and what the adjoints cost, which gradients are
+computed with. Nothing is imported and no GPU is needed. Kernels of kbuild's own (`primitives` in [tool.kbuild]) are
+counted; --json lists each.
 
 SOURCE is a wheel, a .kbundle file, the name of an installed package, or a project folder.
 """
@@ -66,7 +67,7 @@ def _compare(found: list[tuple[str, format.Parsed]], arguments: argparse.Namespa
 def _show(label: str, parsed: format.Parsed, console: Console) -> None:
     manifest = parsed.manifest
     console.line(f"{label}\n{parsed.digest}\nformat {manifest['format']}, made by {manifest['generator']}\n")
-    for kernel in manifest["kernels"]:
+    for kernel in _beside_their_adjoints(manifest["kernels"]):
         if _is_own(kernel["name"]):
             continue
         threads = "blocks as suits the GPU" if kernel.get("any_block_dim") else f"{kernel['block_dim']} threads a block"
@@ -80,6 +81,47 @@ def _show(label: str, parsed: format.Parsed, console: Console) -> None:
     console.table("cubins", _CUBIN_HEADERS, [_cubin(row, manifest) for row in manifest["cubins"]])
     resources = [row for cubin in manifest["cubins"] for row in _resources(cubin, manifest) if not _is_own(str(row[0]))]
     console.table("resources", ("kernel", "target", "registers", "shared", "local", "spills"), resources)
+    _show_gradients(parsed, console)
+
+
+def _beside_their_adjoints(kernels: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Every kernel once, each adjoint behind the kernel that it belongs to."""
+    places = {row["backward"]["kernel"] for row in kernels if "kernel" in row.get("backward", {})}
+    found = []
+    for index, row in enumerate(kernels):
+        if index not in places:
+            found.append(row)
+            adjoint = row.get("backward", {}).get("kernel")
+            found += [] if adjoint is None else [kernels[adjoint]]
+    return found
+
+
+def _show_gradients(parsed: format.Parsed, console: Console) -> None:
+    kernels = parsed.manifest["kernels"]
+    saving = [(row["name"], _saved(row["backward"]["saved"])) for row in kernels if "saved" in row.get("backward", {})]
+    refused = [(row["name"], row["backward"]) for row in kernels if "refused" in row.get("backward", {})]
+    if any(saved for _, saved in saving):
+        console.table("saved on the way forward", ("kernel", "a thread"), [row for row in saving if row[1]])
+    if refused:
+        rows = [(name, row["line"], row["refused"]) for name, row in refused]
+        console.table("without a gradient", ("kernel", "line", "because"), rows)
+    found = bundle.costs(parsed)
+    rows_of_code = [(row["kernel"], row["target"], row["code"], row["adjoint"]) for row in found["kernels"]]
+    if rows_of_code:
+        title = "adjoints: bytes of machine code, without the tables around it"
+        console.table(title, ("kernel", "target", "kernel's own", "adjoint"), rows_of_code)
+    for row in found["targets"]:
+        share = 100 * row["stored"] // max(row["of"], 1)
+        console.line(
+            f"adjoints for {row['target']}: {row['size']} bytes in {count(row['cubins'], 'cubin')}, {row['stored']} as "
+            f"stored, {share} % of all its code; loaded only where gradients are asked for"
+        )
+
+
+def _saved(words: dict[str, int | None]) -> str:
+    """`12 float32, int32 as many as a run takes`."""
+    listed = [f"{type} as many as a run takes" if n is None else f"{n} {type}" for type, n in words.items() if n != 0]
+    return ", ".join(listed)
 
 
 def _is_own(name: str) -> bool:

@@ -93,10 +93,13 @@ def _operators(definition: Definition) -> tuple[type[ast.operator], ...]:
     return tuple(sorted(used, key=lambda kind: kind.__name__))
 
 
+_NOT_OF_THE_CODE = ("block_dim", "enable_backward")
+
+
 def _options(owner: Function) -> list[str]:
     """Options of a kernel or function that change its code."""
     options = owner.options if isinstance(owner, Kernel) else {}
-    found = [f"{name}={value}" for name, value in sorted(options.items()) if name != "block_dim"]
+    found = [f"{name}={value}" for name, value in sorted(options.items()) if name not in _NOT_OF_THE_CODE]
     return [*found, f"dialect={owner.dialect}"] if owner.dialect else found
 
 

@@ -69,24 +69,24 @@ class array(Shaped):
     `array(data, dtype=None, device=None)` copies nested lists, a buffer or an array of another library;
     `array(data, device="cpu", copy=False)` stands over the buffer's own memory; `array(ptr=…, shape=…, dtype=…,
     strides=None, device=None, owner=None)` stands over foreign memory, strides in bytes, and keeps `owner` alive;
-    `array(shape=…, dtype=…)` is `zeros`. `memory`: see `empty`.
+    `array(shape=…, dtype=…)` is `zeros`. `memory`: see `empty`. `requires_grad`: it has a gradient, see `grad`.
 
     Attributes: `ptr`, `shape`, `strides` (bytes), `ndim`, `size`, `nbytes`, `dtype`, `device`.
     """
 
     __slots__ = (
-        "__dict__", "__weakref__", "_descriptor", "_given", "_key", "_owner", "_type", "device", "dtype", "ptr",
-        "shape", "strides",
+        "__dict__", "__weakref__", "_descriptor", "_given", "_gradient", "_key", "_owner", "_type", "device", "dtype",
+        "ptr", "shape", "strides",
     )  # fmt: skip
     __hash__ = object.__hash__
     _kb_array_ = True
     _ndim: int | None = None
 
-    requires_grad = retain_grad = False  # as programs written for Warp ask; gradients are not kept
-    grad = None
+    retain_grad = False  # as programs written for Warp ask
 
     _descriptor: bytes
     _given: interface.View
+    _gradient: Any  # tape.gradients.Root, where the array requires a gradient
     _key: str
     _owner: Any
     _type: abi.Array
@@ -108,6 +108,7 @@ class array(Shaped):
         ndim: int | None = None,
         copy: bool = True,
         memory: str | None = None,
+        requires_grad: bool = False,
     ) -> Any:
         """The annotation, or the array; see the class."""
         ndim = cls._ndim if ndim is None else ndim
@@ -125,17 +126,47 @@ class array(Shaped):
             made = made.reshape(shape)
         if ndim is not None and made.ndim != ndim:
             raise ValueError("the data has %d dimensions, not %d" % (made.ndim, ndim))
+        if requires_grad:
+            made.requires_grad = True
         return made
 
     def __class_getitem__(cls, dtype: Any) -> ArrayAnnotation:
         return ArrayAnnotation(dtype, cls._ndim or 1)
 
     def __setattr__(self, name: str, value: object) -> None:
+        if name in _SETTABLE:
+            object.__setattr__(self, name, value)
+            return
         if hasattr(array, name):
             if value is getattr(array, name):
                 return
             raise AttributeError("an array's %s cannot change: make another array over its memory" % name)
         object.__setattr__(self, name, value)  # a note of the program's own, which is nothing to us
+
+    @property
+    def requires_grad(self) -> bool:
+        """Whether a `kb.Tape` carries gradients to this array. Views made from now on share it; see `grad`."""
+        return hasattr(self, "_gradient")
+
+    @requires_grad.setter
+    def requires_grad(self, value: Any) -> None:
+        from .tape import gradients
+
+        gradients.require(self, value)
+
+    @property
+    def grad(self) -> Any:
+        """The array's gradient, of the same shape, type and place: zeros when it is first asked for.
+
+        None where the array requires none. Can be set, to an array of the same shape, type, strides and device.
+        """
+        return self._gradient.of(self) if hasattr(self, "_gradient") else None
+
+    @grad.setter
+    def grad(self, value: Any) -> None:
+        from .tape import gradients
+
+        gradients.assign(self, value)
 
     @property
     def capacity(self) -> int:
@@ -380,6 +411,7 @@ class array4d(array):
 
 
 _FREED = "freed"
+_SETTABLE = frozenset({"requires_grad", "grad"})
 
 
 def _to_struct(dtype: Any, type: abi.Struct, items: list[Any]) -> Any:
@@ -426,11 +458,13 @@ def _assembled(
 
 # The slots' own setters: a third of what ten `object.__setattr__` cost.
 (
-    _put_descriptor, _put_given, _put_key, _put_owner, _put_type, _put_device, _put_dtype, _put_ptr, _put_shape,
-    _put_strides,
+    _put_descriptor, _put_given, put_gradient, _put_key, _put_owner, _put_type, _put_device, _put_dtype, _put_ptr,
+    _put_shape, _put_strides,
 ) = (
     array.__dict__[name].__set__
-    for name in ("_descriptor", "_given", "_key", "_owner", "_type", "device", "dtype", "ptr", "shape", "strides")
+    for name in (
+        "_descriptor", "_given", "_gradient", "_key", "_owner", "_type", "device", "dtype", "ptr", "shape", "strides",
+    )
 )  # fmt: skip
 
 
@@ -454,14 +488,19 @@ def _extents(shape: Any) -> tuple[int, ...]:
     return extents
 
 
-def empty(shape: Any, dtype: Any = float, device: Any = None, memory: str | None = None) -> array:
+def empty(
+    shape: Any, dtype: Any = float, device: Any = None, memory: str | None = None, requires_grad: bool = False
+) -> array:
     """An array of undefined content. `shape`: number or tuple of elements along each axis; raises DriverError.
 
     `memory` is what is usual on the device, or `pinned` (on the host: GPUs copy from and to it while the host goes
     on), `mapped` (on a GPU: the host reaches it too, through `array.host`; no copy on a Jetson) or `managed` (on a GPU:
-    moves to and fro; refused where the GPU crashes a host that touches it).
+    moves to and fro; refused where the GPU crashes a host that touches it). `requires_grad`: see `array.grad`.
     """
-    return _made(shape, dtype, device, memory, False)
+    made = _made(shape, dtype, device, memory, False)
+    if requires_grad:
+        made.requires_grad = True
+    return made
 
 
 _context: Any = None
@@ -501,18 +540,31 @@ def _made(shape: Any, dtype: Any, device: Any, memory: str | None, is_zero: bool
 _LARGE = 1 << 31  # bytes
 
 
-def zeros(shape: Any, dtype: Any = float, device: Any = None, memory: str | None = None) -> array:
+def zeros(
+    shape: Any, dtype: Any = float, device: Any = None, memory: str | None = None, requires_grad: bool = False
+) -> array:
     """An array of zeros (every byte zero). See `empty`."""
     made = _made(shape, dtype, device, memory, True)
     if not made._owner.is_zero:
         _filled_by(made, memory).zero_()
+    if requires_grad:
+        made.requires_grad = True
     return made
 
 
-def full(shape: Any, value: Any, dtype: Any = None, device: Any = None, memory: str | None = None) -> array:
+def full(
+    shape: Any,
+    value: Any,
+    dtype: Any = None,
+    device: Any = None,
+    memory: str | None = None,
+    requires_grad: bool = False,
+) -> array:
     """An array with `value` in every element; dtype as the value's, unless given. See `empty`."""
     made = empty(shape, host.encode([value], None)[2] if dtype is None else dtype, device, memory)
     _filled_by(made, memory).fill_(value)
+    if requires_grad:
+        made.requires_grad = True
     return made
 
 
@@ -521,32 +573,45 @@ def _filled_by(made: array, memory: str | None) -> array:
     return made.host if memory in ("mapped", "managed") else made
 
 
-def ones(shape: Any, dtype: Any = float, device: Any = None, memory: str | None = None) -> array:
+def ones(
+    shape: Any, dtype: Any = float, device: Any = None, memory: str | None = None, requires_grad: bool = False
+) -> array:
     """An array of ones; vectors and matrices have ones in every component. See `empty`."""
     kind = class_of(abi_type(dtype))
     if isinstance(kind, abi.Type):
         raise TypeError("there is no one of type %s: use kb.full" % kind)
-    return full(shape, kind(1), dtype, device, memory)  # type: ignore[operator]
+    return full(shape, kind(1), dtype, device, memory, requires_grad)  # type: ignore[operator]
 
 
-def empty_like(src: Any, device: Any = None, memory: str | None = None) -> array:
-    """An array of the shape, the type and the device of another, of undefined content; without its gaps."""
-    return empty(src.shape, src.dtype, src.device if device is None else device, memory)
+def empty_like(src: Any, device: Any = None, memory: str | None = None, requires_grad: bool | None = None) -> array:
+    """An array of the shape, the type and the device of another, of undefined content; without its gaps.
+
+    It requires a gradient where the other one does, unless `requires_grad` says so.
+    """
+    return empty(src.shape, src.dtype, src.device if device is None else device, memory, _asked(src, requires_grad))
 
 
-def zeros_like(src: Any, device: Any = None, memory: str | None = None) -> array:
-    """Zeros of the shape, the type and the device of another array."""
-    return zeros(src.shape, src.dtype, src.device if device is None else device, memory)
+def zeros_like(src: Any, device: Any = None, memory: str | None = None, requires_grad: bool | None = None) -> array:
+    """Zeros of the shape, the type and the device of another array. See `empty_like`."""
+    return zeros(src.shape, src.dtype, src.device if device is None else device, memory, _asked(src, requires_grad))
 
 
-def ones_like(src: Any, device: Any = None, memory: str | None = None) -> array:
-    """Ones of the shape, the type and the device of another array."""
-    return ones(src.shape, src.dtype, src.device if device is None else device, memory)
+def ones_like(src: Any, device: Any = None, memory: str | None = None, requires_grad: bool | None = None) -> array:
+    """Ones of the shape, the type and the device of another array. See `empty_like`."""
+    return ones(src.shape, src.dtype, src.device if device is None else device, memory, _asked(src, requires_grad))
 
 
-def full_like(src: Any, value: Any, device: Any = None, memory: str | None = None) -> array:
-    """An array of the shape, the type and the device of another with `value` in every element."""
-    return full(src.shape, value, src.dtype, src.device if device is None else device, memory)
+def full_like(
+    src: Any, value: Any, device: Any = None, memory: str | None = None, requires_grad: bool | None = None
+) -> array:
+    """An array of the shape, the type and the device of another with `value` in every element. See `empty_like`."""
+    place = src.device if device is None else device
+    return full(src.shape, value, src.dtype, place, memory, _asked(src, requires_grad))
+
+
+def _asked(src: Any, requires_grad: bool | None) -> bool:
+    """Whether an array like another one requires a gradient."""
+    return bool(getattr(src, "requires_grad", False)) if requires_grad is None else requires_grad
 
 
 def _from_data(data: Any, dtype: Any, device: Any, memory: str | None) -> array:

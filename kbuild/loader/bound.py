@@ -16,7 +16,7 @@ import struct
 
 from . import checks, context, driver, kernel, ordering, providers, recent, resolve, types, uses
 from .errors import LaunchError, did_you_mean
-from .uses import captures
+from .uses import captures, tapes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -123,7 +123,9 @@ class BoundLaunch:
 
     def __call__(self) -> None:
         """Launches."""
-        if captures:
+        if tapes:
+            self._watched()
+        elif captures:
             self._into_captures()
         elif self._invoke(self._config, self._function, self._params, None):
             self._carefully()
@@ -131,6 +133,20 @@ class BoundLaunch:
             self._log(self._entry)
 
     launch = __call__
+
+    def _watched(self) -> None:
+        """A launch that a tape may want to know of."""
+        from .tape import watching
+
+        asked = self.dim, self._args, self.stream, self.device, self._block_dim, self._max_blocks
+        if not watching.launch(lambda *_: self._made(), "cuda", self.kernel, *asked):
+            self._made()
+
+    def _made(self) -> None:
+        if captures:
+            self._into_captures()
+        else:
+            self._carefully()
 
     def _carefully(self) -> None:
         """Several grids, or the first one again, to find the right context or to say what is wrong."""

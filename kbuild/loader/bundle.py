@@ -15,6 +15,7 @@ from ctypes import c_int, c_uint64
 from . import abi, context, driver, finder, format, ordering, select
 from .errors import BundleError, DriverError, LaunchError, did_you_mean
 from .kernel import BundleKernel
+from .schema import ADJOINT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,18 +45,22 @@ class Bundle:
     """The kernels of a package, compiled. `bundle["robosim.kernels:integrate"].launch(dim=n, args=(…))`.
 
     `digest` identifies the content; `kernels` are the names; `manifest` is all that the bundle says about itself.
+    Adjoints are found by their names, `bundle["robosim.kernels:integrate:adjoint"]`, and by `kernel.backward`; they are
+    not among `kernels`, over which a bundle goes, nor in its length: nobody launches them but a tape.
     """
 
     def __init__(self, parsed: format.Parsed, label: str, allow_ptx: bool = False) -> None:
         self.parsed, self.label, self.allow_ptx = parsed, label, allow_ptx
         self.manifest: Row = parsed.manifest
-        self.kernels: tuple[str, ...] = tuple(row["name"] for row in self.manifest["kernels"])
+        self.names: tuple[str, ...] = tuple(row["name"] for row in self.manifest["kernels"])  # adjoints too
+        self.kernels: tuple[str, ...] = tuple([name for name in self.names if not name.endswith(ADJOINT)])
         self.structs = abi.parse_structs(self.manifest["structs"])
-        self._index = {name: i for i, name in enumerate(self.kernels)}
+        self._index = {name: i for i, name in enumerate(self.names)}
         self._made: dict[int, BundleKernel] = {}
         self._modules: dict[tuple[int, int], c_uint64] = {}  # (blob, device) → CUmodule, written there by the driver
         self._lock = RLock()
         self._is_fresh = self.manifest["sources"] is None
+        self.has_checked_backward = False  # see backward.py
         if "asserts" in self.manifest:
             from . import asserts  # what few bundles have
 
@@ -70,9 +75,7 @@ class Bundle:
         index = self._index.get(name)
         if index is None:
             message = "%s has no kernel %r%s; it holds %s"
-            raise LaunchError(
-                message % (self, name, did_you_mean(name, self.kernels), ", ".join(self.kernels) or "none")
-            )
+            raise LaunchError(message % (self, name, did_you_mean(name, self.names), ", ".join(self.kernels) or "none"))
         return self.kernel(index)
 
     def __iter__(self) -> Iterator[str]:
@@ -164,15 +167,15 @@ class Bundle:
             search.loads.append((row, time.perf_counter() - start, len(data)))
         return module.value
 
-    def preload(self, device: Any = None, kernels: Any = None) -> int:
+    def preload(self, device: Any = None, kernels: Any = None, adjoints: bool = False) -> int:
         """Loads the code of all kernels, or of these, on a GPU (the first, unless named) now; returns how many.
 
-        `kernels` are names or kernels. No launch and no graph capture has to load them then. Raises BundleError,
-        LaunchError, StaleBundle, DriverError.
+        `kernels` are names or kernels; with `adjoints` theirs are loaded too. No launch and no graph capture has to
+        load them then. Raises BundleError, LaunchError, StaleBundle, DriverError.
         """
         from . import readiness
 
-        return readiness.preload_bundle(self, device, kernels)
+        return readiness.preload_bundle(self, device, kernels, adjoints)
 
     def require(self, kernels: Any, device: Any = None) -> None:
         """Raises one BundleError that lists each of these kernels that is not here, or has no code for a device.
@@ -185,7 +188,7 @@ class Bundle:
         readiness.require(self, kernels, device)
 
     def coverage(self, device: Any = None) -> list[Row]:
-        """A row for each kernel, with what a device would load for it. Nothing is loaded.
+        """A row for each of `kernels`, with what a device would load for it. Nothing is loaded.
 
         The device is the first GPU, unless named, or a select.Device that need not be here. Each row: `kernel`,
         `target`, `arch`, `toolchain`, `kind` (None where nothing fits), and `refusals`, a list of (target, reason).

@@ -1,7 +1,8 @@
 """The devices of this machine: its GPUs with their primary contexts, and the host.
 
 A GPU's primary context is retained once, the one that the CUDA runtime and every library above it use too. A thread
-without a context gets it and keeps it, as with the runtime; a thread with another one gets its own back.
+without a context gets it and keeps it, as with the runtime; a thread with another one gets its own back. A finalizer,
+which may come in any thread, leaves either as it was.
 """
 
 from __future__ import annotations
@@ -109,6 +110,10 @@ class Device(select.Device):
         """`with device.current():` makes the primary context current for some driver calls."""
         return Current(self._context.value or self._retain())
 
+    def passing(self) -> Passing:
+        """The same for a finalizer."""
+        return Passing(self._context.value or self._retain())
+
     def is_current(self) -> bool:
         """Whether this thread can go without `current`, which costs more."""
         cuda, found = driver.get(), c_uint64()
@@ -202,6 +207,7 @@ class Current:
     """
 
     __slots__ = ("context", "present")
+    keeps = True  # a thread that had none
 
     def __init__(self, context: int) -> None:
         self.context, self.present = context, 0
@@ -220,7 +226,7 @@ class Current:
             raise
 
     def __exit__(self, kind: object, *_: object) -> None:
-        if self.present == self.context or not self.present:
+        if self.present == self.context or (self.keeps and not self.present):
             return
         try:
             self._set_back()
@@ -235,6 +241,14 @@ class Current:
 
     def _set_back(self) -> None:
         driver.get().call("cuCtxSetCurrent", self.present, about="the program's own context")
+
+
+class Passing(Current):
+    """The same for a finalizer. It comes at any time, in any thread: one that had no context has none afterwards, since
+    to the CUDA runtime and the libraries above it the context says which GPU is meant."""
+
+    __slots__ = ()
+    keeps = False
 
 
 def devices() -> list[Device]:

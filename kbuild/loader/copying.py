@@ -71,6 +71,11 @@ def _part(whole: array, offset: int, count: int) -> View:
 
 
 def _move(dest: array, to: View, source: array, view: View, stream: Any) -> None:
+    if uses.tapes:
+        from .tape import watching
+
+        if watching.copied(dest, to, source, view, stream, lambda: _move(dest, to, source, view, stream)):
+            return
     gpu = dest.device if dest.device.kind == "cuda" else source.device
     handle = stream_on(gpu, stream)
     _prepare(dest, gpu, handle, stream)
@@ -123,6 +128,11 @@ def _wait(gpu: Any, handle: int) -> None:
 
 def upload(dest: array, data: Any, stream: Any = None) -> None:
     """Copies contiguous host bytes (any buffer) into an array."""
+    if uses.tapes:
+        from .tape import watching
+
+        if watching.filled(dest, dest._view, stream, lambda: upload(dest, data, stream), "a copy from the host"):
+            return
     handle = stream_on(dest.device, stream)
     _prepare(dest, dest.device, handle, stream)
     side, keep = transfer.of_buffer(data, dest._alive())
@@ -146,13 +156,22 @@ def download(source: array) -> bytearray:
     return data
 
 
-def clone(src: Any, device: Any = None, memory: str | None = None, stream: Any = None) -> array:
-    """A copy of an array, on its own device unless another is named, without gaps."""
+def clone(
+    src: Any,
+    device: Any = None,
+    memory: str | None = None,
+    stream: Any = None,
+    requires_grad: bool | None = None,
+) -> array:
+    """A copy of an array, on its own device unless another is named, without gaps.
+
+    It requires a gradient where the other one does, unless `requires_grad` says so.
+    """
     from . import array as arrays
     from . import foreign
 
     source = foreign.asarray(src)
-    made = arrays.empty_like(source, device, memory)
+    made = arrays.empty_like(source, device, memory, requires_grad)
     copy(made, source, stream=stream)
     return made
 
@@ -194,6 +213,11 @@ def fill_bytes(dest: array, pattern: bytes, stream: Any = None) -> None:
         raise ValueError("the array is read-only: %r" % dest)
     if 0 in view.shape:
         return
+    if uses.tapes:
+        from .tape import watching
+
+        if watching.filled(dest, view, stream, lambda: fill_bytes(dest, pattern, stream), "a fill"):
+            return
     handle = stream_on(dest.device, stream)
     _prepare(dest, dest.device, handle, stream)
     transfer.fill(dest.device, view, pattern, handle)

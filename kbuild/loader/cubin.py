@@ -54,23 +54,25 @@ class CubinError(ValueError):
 
 
 class KernelInfo:
-    """One kernel. Sizes in bytes; `local` is the stack frame of a thread with its calls, spilled registers included.
+    """One kernel. Sizes in bytes; `local` is the stack frame of a thread with its calls, spilled registers included,
+    `code` its machine code without tables.
 
     `parameters` has `(offset, size)` of each parameter in order, `parameter_size` is the whole block;
     `max_threads` is the declared limit of threads in a block, None where the kernel declares none.
     """
 
-    __slots__ = ("local", "max_threads", "parameter_size", "parameters", "registers", "shared")
+    __slots__ = ("code", "local", "max_threads", "parameter_size", "parameters", "registers", "shared")
 
     registers: int
     shared: int
     local: int
+    code: int
     max_threads: int | None
     parameters: tuple[tuple[int, int], ...]
     parameter_size: int
 
     def __init__(self) -> None:
-        self.registers = self.shared = self.local = self.parameter_size = 0
+        self.registers = self.shared = self.local = self.code = self.parameter_size = 0
         self.max_threads = None
         self.parameters = ()
 
@@ -109,6 +111,8 @@ def read(cubin: bytes) -> Cubin:
             _read_kernel_attributes(section, kernels.get(section.name[9:]))
         elif section.name.startswith(".nv.shared.") and section.name[11:] in kernels:
             kernels[section.name[11:]].shared = _static_shared(section, elf.number)
+        elif section.name.startswith(".text.") and section.name[6:] in kernels:
+            kernels[section.name[6:]].code = section.size
     return Cubin(elf.arch(), elf.abi, elf.toolkit(), kernels)
 
 

@@ -76,7 +76,7 @@ class Dispatcher:
         if len(fitting) == 1:
             return self.bundle.kernel(int(fitting[0]["kernel"]))
         if len(fitting) > 1:
-            names = ", ".join(self.bundle.kernels[row["kernel"]] for row in fitting)
+            names = ", ".join(self.bundle.names[row["kernel"]] for row in fitting)
             raise LaunchError(
                 "%s: the arguments fit several instances (%s)\n"
                 "  help: launch one of them: kb.overload(%s, …)" % (self.kernel.name, names, self.kernel.__name__)

@@ -45,7 +45,7 @@ def explain(bundle: Bundle, device: Any) -> list[Row]:
 def _explain_unit(bundle: Bundle, device: Any, unit: str, rows: list[Row]) -> Row:
     selection = select.candidates(device, rows, bundle.allow_ptx)
     best: Row = rows[selection.order[0]] if selection.order else {}
-    answer: Row = {"unit": unit, "kernels": [bundle.kernels[i] for i in rows[0]["kernels"]]}
+    answer: Row = {"unit": unit, "kernels": [bundle.names[i] for i in rows[0]["kernels"]]}
     answer.update({key: best.get(key) for key in ("target", "arch", "toolchain", "kind")})
     answer["refusals"] = [(rows[i]["target"], reason) for i, reason in selection.refusals]
     return answer

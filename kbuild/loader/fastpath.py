@@ -7,7 +7,7 @@ an integer, a number out of range and what is no number; the rest is compared he
 
     def launch(dim, args=(), stream=None, device=None, block_dim=None, max_blocks=0):
         try:
-            if max_blocks is not zero: raise Unexpected
+            if tapes or max_blocks is not zero: raise Unexpected
             if block_dim is None:
                 try:
                     start = known[dim]
@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 _FRAME = """\
 def launch(dim, args=(), stream=None, device=None, block_dim=None, max_blocks=0):
     try:
-        if max_blocks is not zero: raise Unexpected
+        if tapes or max_blocks is not zero: raise Unexpected
         if block_dim is None:
             try:
                 start = known[dim]
@@ -235,6 +235,7 @@ def build(
         "scopes": context.scopes,
         "sequences": values.SEQUENCES,
         "stream_handle": ordering.stream_handle,
+        "tapes": uses.tapes,
         "thorough": kernel.thorough,
         "truth": {False: False, True: True},
         "zero": 0,  # the one: another that is equal goes the thorough way

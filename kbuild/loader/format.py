@@ -20,6 +20,7 @@ Versions of the format. The first 56 bytes, and `generator` in the manifest, sta
         2026-11-30   `asserts`; of a kernel `optional` and `whole_blocks`; each absent where a build has none
         2026-11-30   the types `indexedarray1[…]` to `indexedarray4[…]`
         2026-11-30   of a kernel `origin`, with which its header has one word more, and `any_block_dim`
+        2026-11-30   of a kernel `backward`, and the kernels that it names
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ from . import schema
 from .abi import align_up
 from .canonical import decode, encode
 from .digest import sha256
-from .errors import BundleError as BundleError  # these three are part of this module's face
+from .errors import BundleError as BundleError  # these four are part of this module's face
+from .schema import ADJOINT as ADJOINT
 from .schema import header_of as header_of
 from .schema import layout as layout
 from .schema import writes_origin as writes_origin
@@ -151,7 +153,8 @@ def _inflate(data: memoryview, size: int, index: int) -> bytes:
 def parse(data: Bytes, lazy: bool = False) -> Parsed:
     """Read a bundle and check everything in it. BundleError says what is wrong and where.
 
-    `lazy` leaves each blob's digests to the moment when `Parsed.blob` is asked for it: the loader starts so.
+    `lazy` leaves each blob's digests to the moment when `Parsed.blob` is asked for it, and what is said of adjoints to
+    `check_backward`: the loader starts so.
     """
     view = memoryview(data).cast("B")
     text, start = _manifest_text(view)
@@ -159,8 +162,17 @@ def parse(data: Bytes, lazy: bool = False) -> Parsed:
     _check_extent(manifest["blobs"], view, start)
     parsed = Parsed(manifest, view[start:])
     if not lazy:
+        check_backward(manifest)
         parsed.verify()
     return parsed
+
+
+def check_backward(manifest: Row) -> None:
+    """Check what a manifest says of adjoints beyond its shape. BundleError says what is wrong and where."""
+    if any("backward" in row for row in manifest["kernels"]):
+        from . import schema_backward  # no start needs it
+
+        schema_backward.check(manifest)
 
 
 def _manifest_text(view: memoryview) -> tuple[bytes, int]:

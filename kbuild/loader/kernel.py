@@ -31,6 +31,7 @@ CONFIG_SIZE = 64
 _CONFIG = struct.Struct("<7I4xQ24x")  # grid, block, dynamic shared memory; stream; no attributes; to 64 bytes
 STREAM_OFFSET = 32
 _CHECK = "KBUILD_CHECK"  # see checks.py
+_UNKNOWN = object()
 put_stream = struct.Struct("<Q").pack_into
 
 _pools: list[list[Slot]] = []  # of every loaded kernel; code stays loaded as long as the process, and so do they
@@ -140,6 +141,19 @@ class BundleKernel:
         self.error: Exception | None = None  # what the last `kb.launch` of it that failed has raised
         self.source: Any = None  # the live kernel that it was found for, which other devices than a GPU may ask for
         self.launch = self.thorough
+        self.find_backward: Callable[[], Any] | None = None  # where the bundle itself knows nothing of an adjoint
+        self._backward: Any = _UNKNOWN
+
+    @property
+    def backward(self) -> Any:
+        """The kernel's adjoint, a `backward.Backward`; where it was built without one None, where there can be none a
+        `backward.Refused`, whose every attribute raises LaunchError.
+        """
+        if self._backward is _UNKNOWN:
+            from . import backward  # for who asks for gradients
+
+            self._backward = backward.read(self) if self.find_backward is None else self.find_backward()
+        return self._backward
 
     def __repr__(self) -> str:
         listed = ", ".join("%s: %s" % parameter for parameter in self.parameters)
@@ -159,6 +173,11 @@ class BundleKernel:
         if kind != "cuda":
             providers.launch_on(kind, self.source or self, dim, args, stream, device, block_dim, max_blocks)
             return
+        if uses.tapes:
+            from .tape import watching
+
+            if watching.launch(self.thorough, kind, self, dim, args, stream, device, block_dim, max_blocks):
+                return
         self.bundle.check_sources()
         packing = self.packing(args)
         is_empty = next(self.plan(dim, block_dim, max_blocks), None) is None

@@ -3,7 +3,8 @@
 The loader reaches nothing above it but through this table; others add to it: `register("sim", "kbuild.jit:simulate")`.
 A device's provider is called as `provider(kernel, dim, args, stream, device, block_dim, max_blocks)` and launches; the
 provider of a missing kernel is called as `provider(kernel)` and returns an object with a kernel's `launch`, and is
-asked only where compiling was asked for: `KBUILD_JIT=1` in the environment, or `enable_jit()`.
+asked only where compiling was asked for: `KBUILD_JIT=1` in the environment, or `enable_jit()`. Who answers for the
+adjoints of kernels on a device is called as `provider(kernel, args)`, and returns a `backward.Backward`.
 """
 
 from __future__ import annotations
@@ -19,18 +20,25 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from .backward import Backward
+
 MISSING_KERNEL = "missing kernel"
 GRAPH_CONDITION = "graph condition"
 STRIDED_COPY = "copy with strides"
+ADDITION = "addition"
 SIMULATOR = "simulator"
+ADJOINTS = "adjoints on "  # and a kind of device
 registry: dict[str, str] = {
     "sim": "kbuild.simulate.launches:launch",
     MISSING_KERNEL: "kbuild.jit:missing_kernel",
     GRAPH_CONDITION: "kbuild.primitives.conditions:SETTER",
     STRIDED_COPY: "kbuild.primitives.copies:copy",
+    ADDITION: "kbuild.primitives.additions:add",
     SIMULATOR: "kbuild.simulate.face:face",
+    ADJOINTS + "cuda": "kbuild.loader.backward:on_gpu",
+    ADJOINTS + "sim": "kbuild.simulate.adjoints:on_simulator",
 }
-_NO_DEVICES = frozenset({MISSING_KERNEL, GRAPH_CONDITION, STRIDED_COPY, SIMULATOR})
+_NO_DEVICES = frozenset({MISSING_KERNEL, GRAPH_CONDITION, STRIDED_COPY, ADDITION, SIMULATOR})
 _jit = False
 simulates = False  # the device `sim` stands for every GPU; see `stand_for_gpus`
 
@@ -91,11 +99,34 @@ def launch_on(
     kind: str, kernel: Any, dim: Any, args: Any, stream: Any, device: Any, block_dim: Any, max_blocks: Any
 ) -> None:
     """Launches through the provider of a device kind; LaunchError when nobody answers for it."""
+    from . import uses
+
     provider = find(kind)
+    if provider is not None and uses.tapes:
+        from .tape import watching
+
+        if watching.launch(
+            lambda *asked: provider(kernel, *asked), kind, kernel, dim, args, stream, device, block_dim, max_blocks
+        ):
+            return
     if provider is None:
-        known = ", ".join(["cuda", *sorted(set(registry) - _NO_DEVICES)])
+        others = [name for name in registry if name not in _NO_DEVICES and not name.startswith(ADJOINTS)]
+        known = ", ".join(["cuda", *sorted(others)])
         raise LaunchError(
             "%s: nothing runs kernels on device %r; this installation knows %s"
             % (kernel.name, kind if device is None else str(device), known)
         )
     provider(kernel, dim, args, stream, device, block_dim, max_blocks)
+
+
+def backward_of(kind: str, kernel: Any, args: Any) -> Backward:
+    """The adjoint of what a launch of a kernel with these arguments runs on a device kind (`cuda`, `sim`).
+
+    `kernel` is a function decorated with @kernel, generic or not, or a bundle's kernel. Raises LaunchError, which names
+    the kernel, the line that is in the way, the reason and the cure, and what finding the kernel raises.
+    """
+    provider = find(ADJOINTS + kind)
+    if provider is None:
+        raise LaunchError("%s: there are no gradients on device %r" % (getattr(kernel, "name", kernel), kind))
+    found: Backward = provider(kernel, args)
+    return found

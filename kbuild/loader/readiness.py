@@ -30,14 +30,25 @@ _LOAD_SINCE = (12, 4)  # the driver that has cuFuncLoad
 _SHARED, _LOCAL, _REGISTERS = 1, 3, 4  # CUfunction_attribute
 
 
-def preload(what: Any, device: Any = None) -> int:
+def preload(what: Any, device: Any = None, adjoints: bool = False) -> int:
     """Loads code on a GPU (the first, unless named) now, so that no launch and no graph capture has to.
 
-    `what` is the name of a package (all of its kernels), a kernel, a bundle, or a list of these. Returns the number of
-    kernels. Raises BundleError, LaunchError, StaleBundle, DriverError.
+    `what` is the name of a package (all of its kernels), a kernel, a bundle, or a list of these; with `adjoints` the
+    adjoints of those that have one are loaded too. Returns the number of kernels. Raises BundleError, LaunchError,
+    StaleBundle, DriverError.
     """
     gpu = _gpu(device)
-    return sum([_load(kernel, gpu) for kernel in _kernels(what)])
+    kernels = _kernels(what)
+    if adjoints:
+        kernels += [found.kernel for found in map(_backward, kernels) if found is not None]
+    return sum([_load(kernel, gpu) for kernel in kernels])
+
+
+def _backward(kernel: BundleKernel) -> Any:
+    """What a kernel's adjoint is, or None."""
+    from .backward import Backward
+
+    return kernel.backward if isinstance(kernel.backward, Backward) else None
 
 
 def _kernels(what: Any) -> list[BundleKernel]:
@@ -46,7 +57,7 @@ def _kernels(what: Any) -> list[BundleKernel]:
     if isinstance(what, str):
         what = _opened(what)
     if isinstance(what, bundles.Bundle):
-        return [what.kernel(index) for index in range(len(what))]
+        return [what[name] for name in what.kernels]
     if isinstance(what, BundleKernel):
         return [what]
     if isinstance(what, Kernel):
@@ -79,11 +90,12 @@ def _load(kernel: BundleKernel, gpu: context.Device) -> int:
     return 1
 
 
-def preload_bundle(bundle: Bundle, device: Any, kernels: Any) -> int:
+def preload_bundle(bundle: Bundle, device: Any, kernels: Any, adjoints: bool) -> int:
     """See `Bundle.preload`."""
     if kernels is None:
-        return preload(bundle, device)
-    return preload([bundle.kernel(index) for one in _several(kernels) for index in _indices(bundle, one)], device)
+        return preload(bundle, device, adjoints)
+    found = [bundle.kernel(index) for one in _several(kernels) for index in _indices(bundle, one)]
+    return preload(found, device, adjoints)
 
 
 def _several(kernels: Any) -> Any:
@@ -100,10 +112,10 @@ def _indices(bundle: Bundle, kernel: Any) -> list[int]:
         if kernel.bound or not generic.open_parameters(kernel.function):
             return [resolve.matching(bundle, name, definition, kernel)]
     elif name in bundle:
-        return [bundle.kernels.index(name)]
+        return [bundle.names.index(name)]
     if definition is not None:
         return [row["kernel"] for row in definition["instances"]]
-    known = [*bundle.kernels, *bundle.manifest["definitions"]]
+    known = [*bundle.names, *bundle.manifest["definitions"]]
     raise LaunchError("%s: the bundle has no such kernel%s" % (name, did_you_mean(name, known)))
 
 
@@ -124,7 +136,7 @@ def require(bundle: Bundle, kernels: Any, device: Any) -> None:
             selection = select.candidates(gpu, rows, bundle.allow_ptx)
             if not selection.order:
                 uncovered += rows
-                problems += explaining.describe_refusals(bundle.kernels[index], rows, selection.refusals)
+                problems += explaining.describe_refusals(bundle.names[index], rows, selection.refusals)
     if problems:
         place = explaining.describe_device(gpu)
         head = "%s lacks some of %d required kernels on %s:" % (bundle, len(wanted), place)
@@ -150,8 +162,8 @@ def coverage(bundle: Bundle, device: Any) -> list[Row]:
     """See `Bundle.coverage`."""
     gpu = _device(device)
     found = []
-    for index, name in enumerate(bundle.kernels):
-        rows = bundle.rows_of(index)
+    for name in bundle.kernels:
+        rows = bundle.rows_of(bundle[name].index)
         selection = select.candidates(gpu, rows, bundle.allow_ptx)
         best = rows[selection.order[0]] if selection.order else {}
         row: Row = {"kernel": name}

@@ -19,6 +19,7 @@ KEPT = 64  # launches of a GPU
 _SHOWN = 8
 
 _logs: dict[int, deque[Launch]] = {}  # by the GPU's ordinal
+listeners: list[Any] = []  # called with the GPU's ordinal and a stream's handle, or None, when either was waited for
 
 
 def log(ordinal: int) -> deque[Launch]:
@@ -30,14 +31,12 @@ def log(ordinal: int) -> deque[Launch]:
 def passed(ordinal: int, handle: int | None = None) -> None:
     """Everything on a GPU, or on one of its streams, has been waited for and went well."""
     known = _logs.get(ordinal)
-    if not known:
-        return
-    if handle is None:
+    if known:
+        left = [] if handle is None else [launch for launch in list(known) if _handle(launch[2]) != handle]
         known.clear()
-        return
-    left = [launch for launch in list(known) if _handle(launch[2]) != handle]
-    known.clear()
-    known.extend(left)
+        known.extend(left)
+    for listener in listeners:
+        listener(ordinal, handle)
 
 
 def captured(ordinal: int, handles: set[int], before: list[Launch]) -> list[str]:

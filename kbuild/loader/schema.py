@@ -21,6 +21,7 @@ FORMAT = 1
 BLOB_ALIGN = 16
 MAX_PARAMETER_BYTES = 32764
 MAX_COUNT = 2**63 - 1
+ADJOINT = ":adjoint"  # what the name of an adjoint kernel ends in
 _MAX_SPELLING = 512
 _HEX = frozenset("0123456789abcdef")
 
@@ -72,8 +73,8 @@ def _definition_name(value: object) -> str | None:
 
 def _kernel_name(value: object) -> str | None:
     name = value if type(value) is str else ""
-    if name.endswith(":adjoint"):
-        name = name[:-8]
+    if name.endswith(ADJOINT):
+        name = name[: -len(ADJOINT)]
     if name.endswith("]") and name[-10:-9] == "[" and _HEX.issuperset(name[-9:-1]):
         name = name[:-10]
     return None if _definition_name(name) is None else "module:qualname, with [8 hexadecimal digits] for an instance"
@@ -120,6 +121,10 @@ def _arch(value: object) -> str | None:
     return None if right else "an architecture such as sm_90"
 
 
+def _saved_type(value: object) -> str | None:
+    return None if type(value) is str and value in SAVED else "one of %s" % ", ".join(SAVED)
+
+
 def _option(value: object) -> str | None:
     if type(value) is list:
         return None if all(_text(v) is None for v in value) else "a list of texts"
@@ -150,6 +155,15 @@ class _Nullable:
         self.shape = shape
 
 
+class _Either:
+    """Two shapes of an object: the first where it has a key."""
+
+    __slots__ = ("first", "key", "second")
+
+    def __init__(self, key: str, first: Any, second: Any) -> None:
+        self.key, self.first, self.second = key, first, second
+
+
 class _May:
     """The shape of a key that need not be there: bundles of before it was thought of are read for ever."""
 
@@ -165,6 +179,22 @@ _FUNCTION = type(_count)
 
 _PARAMETER = {"name": _identifier, "type": _type, "offset": _count, "size": _count}
 
+SAVED = ("float32", "float64", "int32", "int64")  # in the order of the adjoint's parameters
+
+# What a kernel's adjoint needs; `kernel` is its place among the kernels. Arrays are named by path: `x`, `model.mass`.
+_ADJOINT = {
+    "kernel": _count,
+    "read": [_text],  # the kernel loads from these
+    "written": [_text],
+    "accumulated": [_text],  # of the written: atomics alone add to them
+    "before": [_text],  # the adjoint loads what these held before the kernel ran
+    "after": [_text],  # and these after it
+    "scratch": [_text],  # the adjoint stores to these, and leaves them as they were
+    "saved": _Table(_saved_type, _Nullable(_count)),  # words of a thread by type; null where only a run can tell
+}
+
+_REFUSED = {"refused": _text, "line": _count}
+
 _KERNEL = {
     "name": _kernel_name,
     "entry": _c_identifier,
@@ -175,6 +205,7 @@ _KERNEL = {
     "origin": _May(_true),  # its header says where it begins: of one coordinate, and in newer bundles
     "parameters": [_PARAMETER],
     "optional": _May([_text]),  # arrays that may be None: `values`, `model.mask`
+    "backward": _May(_Either("refused", _REFUSED, _ADJOINT)),  # none: built without
     "size": _count,
 }
 
@@ -262,6 +293,8 @@ def _fault(value: Any, shape: Any) -> Fault:
         return _fault_in_table(value, shape)
     if kind is _Nullable:
         return None if value is None else _fault(value, shape.shape)
+    if kind is _Either:
+        return _fault(value, shape.first if type(value) is dict and shape.key in value else shape.second)
     wanted = shape(value)
     return None if wanted is None else ("", "is %s, but wants %s" % (_shown(value), wanted))
 
@@ -409,9 +442,14 @@ def _check_parameters(place: str, kernel: Row, structs: dict[str, abi.Struct], t
 
 
 def _check_optional(place: str, kernel: Row, structs: dict[str, abi.Struct], types: dict[str, abi.Type]) -> None:
-    paths = kernel.get("optional", ())
-    _refuse_repeats(place + ".optional", paths)
-    parameters = {row["name"]: types[row["type"]] for row in kernel["parameters"]}
+    if "optional" in kernel:
+        parameters = {row["name"]: types[row["type"]] for row in kernel["parameters"]}
+        check_paths(place + ".optional", kernel["optional"], parameters)
+
+
+def check_paths(place: str, paths: Sequence[str], parameters: dict[str, abi.Type]) -> None:
+    """Each path leads to an array among the parameters, and stands there once."""
+    _refuse_repeats(place, paths)
     for path in paths:
         name, *fields = path.split(".")
         type = parameters.get(name)
@@ -419,7 +457,7 @@ def _check_optional(place: str, kernel: Row, structs: dict[str, abi.Struct], typ
             known = {one.name: one.type for one in type.fields} if isinstance(type, abi.Struct) else {}
             type = known.get(field)
         if not isinstance(type, abi.Array):
-            raise BundleError("manifest.%s.optional names %s, which is no array" % (place, _shown(path)))
+            raise BundleError("manifest.%s names %s, which is no array" % (place, _shown(path)))
 
 
 def _parse_type(place: str, spelling: str, structs: dict[str, abi.Struct]) -> abi.Type:

@@ -255,7 +255,7 @@ def _destroy(made: Any, call: str) -> None:
     for _ in range(2):  # what comes before the handle is given back is worth a second try
         try:
             if made._handle.value:
-                with made.device.current(), ordering.Relaxed():  # a finalizer may come while a graph is captured
+                with made.device.passing(), ordering.Relaxed():  # a finalizer may come while a graph is captured
                     handle, made._handle.value = made._handle.value, 0
                     driver.get().call(call, handle)
         except DriverError:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 captures: list[Any] = []  # the captures of kbuild's that are going on, in any thread: graphs.capture
+tapes: list[Any] = []  # what looks at launches and copies, in any thread: tape.watching
 
 _spoilers: dict[int, str] = {}  # by thread: the driver's last word against a capture
 

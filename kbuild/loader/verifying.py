@@ -15,7 +15,10 @@ if TYPE_CHECKING:
 
 
 def verify(bundle: Bundle) -> None:
-    """Checks every cubin: both digests, and its own tables against the manifest. Raises BundleError."""
+    """Checks every cubin: both digests, and its own tables against the manifest; and what that says of adjoints. Raises
+    BundleError.
+    """
+    format.check_backward(bundle.manifest)
     for row in bundle.manifest["cubins"]:
         data = bundle.parsed.blob(row["blob"])
         if row["kind"] == "cubin":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 
 from . import abi
-from .array import array, wrap
+from .array import array, put_gradient, wrap
 from .interface import View, contiguous_strides, count, inner_shape
 from .layout import abi_type
 from .values import Mat, Vec, describe
@@ -22,7 +22,7 @@ def get(whole: array, index: Any) -> Any:
         return _seen_through(whole, given)
     part = at(whole, index)
     if part.shape:
-        return wrap(part, whole.dtype, whole.device, whole._owner)
+        return _sharing(whole, wrap(part, whole.dtype, whole.device, whole._owner))
     return one_element(whole, part).tolist()[0]
 
 
@@ -174,4 +174,15 @@ def on_host(whole: array) -> array:
 
 def _like(whole: array, view: View, dtype: Any = None) -> array:
     view.readonly = whole._view.readonly
-    return wrap(view, whole.dtype if dtype is None else dtype, whole.device, whole._owner)
+    return _sharing(whole, wrap(view, whole.dtype if dtype is None else dtype, whole.device, whole._owner))
+
+
+def _sharing(whole: array, made: array) -> array:
+    """A view, whose gradient is the same view of the whole array's gradient where that requires one."""
+    try:
+        gradient = whole._gradient
+    except AttributeError:
+        return made
+    if gradient.fits(made._type.element):
+        put_gradient(made, gradient)
+    return made

@@ -6,6 +6,7 @@ build(config.load(Path("."))) → BuildResult: one bundle in each import package
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,15 +14,17 @@ from typing import Protocol
 
 from kbuild.config import BuildConfig
 from kbuild.errors import CompileError, Diagnostic, UsageError
+from kbuild.loader.backward import ADJOINT
 from kbuild.nvrtc import Cache, cache_root, discover
+from kbuild.pipeline.gradients import as_error, raise_errors, refusals
 from kbuild.pipeline.packing import is_editable, pack
 from kbuild.pipeline.units import Compilation, UnitCode, compile_units, from_cache, lower_units
 from kbuild.scan.client import Scanner
-from kbuild.scan.data import Request, Scanned, ScannedUnit, diagnostic_from_json, is_own
+from kbuild.scan.data import Request, Scanned, ScannedUnit, asked_for, diagnostic_from_json, is_own
 from kbuild.scan.modules import Module, Selection, select
 
 # Stages that show one text a kernel, and what its name ends in.
-TEXTS = {"python": ".py", "ir": ""}
+TEXTS = {"python": ".py", "ir": "", "adjoint": ""}
 
 
 class Progress(Protocol):
@@ -114,8 +117,10 @@ def build(
         _require_kernels(scanned, selection)
         codes = [from_cache(plan, unit) for unit in scanned.units]
         missing = [unit for unit, code in zip(scanned.units, codes, strict=True) if code is None]
-        lowered, warnings = lower_units(plan, missing, scanner) if missing else ({}, ())
+        lowered, warnings = lower_units(plan, missing, scanner, scanned) if missing else ({}, ())
     whole = [code or lowered[unit.name] for unit, code in zip(scanned.units, codes, strict=True)]
+    without = refusals(scanned, whole)
+    raise_errors(without)
     outcome = compile_units(plan, scanned, whole, progress, jobs or config.jobs)
     bundles = tuple(
         BuiltBundle(package, *pack(plan, package, _place(package, selection, output), scanned, parts, editable))
@@ -123,14 +128,20 @@ def build(
     )
     return BuildResult(
         bundles,
-        tuple(kernel.name for kernel in scanned.kernels),
+        tuple(kernel.name for kernel in scanned.primals),
         tuple(target.name for target in config.targets),
         outcome.compiled,
         outcome.cached,
         len(lowered),
         time.perf_counter() - started,
         outcome.nvrtc_seconds,
-        (*map(diagnostic_from_json, scanned.diagnostics), *warnings, *outcome.warnings, *_cache_warnings(cache)),
+        (
+            *map(diagnostic_from_json, scanned.diagnostics),
+            *warnings,
+            *without,
+            *outcome.warnings,
+            *_cache_warnings(cache),
+        ),
         (*selection.skipped, *scanned.skipped),
     )
 
@@ -142,34 +153,39 @@ def check(config: BuildConfig) -> CheckResult:
         scanned = scanner.scan()
         lowered = scanner.lower([unit.name for unit in scanned.units])
     diagnostics = [diagnostic_from_json(row) for row in (*scanned.diagnostics, *lowered.diagnostics)]
-    refusals: dict[str, int] = {}
-    for diagnostic in diagnostics:
-        if diagnostic.severity == "error":
-            refusals[diagnostic.code] = refusals.get(diagnostic.code, 0) + 1
+    without = refusals(scanned, lowered.units)
+    diagnostics += without
+    counts = Counter(d.code for d in diagnostics if d.severity == "error")
     without_source = {d.kernel for d in diagnostics if d.code == "KB100"}
-    found = len(scanned.kernels) + len(without_source)
+    found = len(scanned.primals) + len(without_source)
+    complete = lowered.complete - sum(d.severity == "error" for d in without)
     skipped = (*selection.skipped, *scanned.skipped)
-    return CheckResult(found, lowered.complete, refusals, tuple(diagnostics), skipped)
+    return CheckResult(found, complete, dict(counts), tuple(diagnostics), skipped)
 
 
 def emit(config: BuildConfig, stage: str, *, kernel: str | None = None) -> Iterator[tuple[str, str | bytes]]:
-    """(name, text or machine code) of a stage, for every unit, or those of a kernel.
+    """(name, text or machine code) of a stage, for every unit, or those of a kernel or adjoint.
 
-    `python`, `ir` (one text a kernel), `cuda`, `ptx` or `cubin`.
+    `python`, `ir`, `adjoint` (one text a kernel), `cuda`, `ptx` or `cubin`.
     """
     selection = select(config.source_roots, config.modules, config.exclude)
     request = _request(config, selection, per_kernel=kernel is not None, show=stage if stage in TEXTS else "")
+    plan = None
+    if stage not in (*TEXTS, "cuda"):
+        plan = Compilation(config, discover(config.toolchains), Cache(cache_root()))
     with Scanner(request) as scanner:
         scanned = _without_errors(scanner.scan())
-        units = _units_of(scanned, kernel)
-        lowered = scanner.lower([unit.name for unit in units])
+        units = _units_of(scanned, kernel, stage)
+        lowered = scanner.lower([unit.name for unit in units], plan.limit if plan else None)
     _raise(lowered.diagnostics)
+    without = refusals(scanned, lowered.units)
+    raise_errors(without if kernel is None else map(as_error, without))
     if stage in TEXTS:
         yield from ((name + TEXTS[stage], text) for unit in lowered.units for name, text in unit.shown.items())
-    elif stage == "cuda":
-        yield from ((f"{unit.name}.cu", unit.source) for unit in lowered.units)
+        yield from ((f"{one.kernel}{ADJOINT}", f"# {one.span}: {one.message}\n") for one in without)
+    elif plan is None:
+        yield from ((f"{unit.name}.cu", unit.source) for unit in lowered.units if unit.rows)
     else:
-        plan = Compilation(config, discover(config.toolchains), Cache(cache_root()))
         yield from plan.emit(stage, units, scanned.kernels, lowered.units)
 
 
@@ -200,6 +216,7 @@ def _request(
         config.dialect,
         show=show,
         primitives=list(primitives),
+        backward=asked_for(config.backward),
     )
 
 
@@ -246,14 +263,25 @@ def _by_package(
     return parts
 
 
-def _units_of(scanned: Scanned, kernel: str | None) -> list[ScannedUnit]:
+def _units_of(scanned: Scanned, kernel: str | None, stage: str) -> list[ScannedUnit]:
+    """The units that a stage shows. Texts are those of kernels, or of adjoints; a name means one of the two."""
     if kernel is None:
-        return scanned.units
+        return [unit for unit in scanned.units if stage not in TEXTS or unit.is_adjoint == (stage == "adjoint")]
     names = [k.name for k in scanned.kernels]
-    wanted = {i for i, name in enumerate(names) if kernel in (name, name.partition(":")[2])}
+    wanted = _named(kernel, names)
     if not wanted:
-        raise UsageError(f"no kernel {kernel!r}", code="KB207", help=f"the kernels are {', '.join(names)}")
+        primals = ", ".join(k.name for k in scanned.primals)
+        raise UsageError(f"no kernel {kernel!r}", code="KB207", help=f"the kernels are {primals}")
+    if stage == "adjoint":
+        wanted = {i for i, k in enumerate(scanned.kernels) if wanted & set(_named(k.primal, names) if k.primal else ())}
+        if not wanted:
+            help = "leave out `enable_backward=False` of its decorator, or `backward = false` in [tool.kbuild]"
+            raise UsageError(f"kernel {kernel!r} is built without its adjoint", code="KB207", help=help)
     return [unit for unit in scanned.units if wanted & set(unit.kernels)]
+
+
+def _named(kernel: str, names: Sequence[str]) -> set[int]:
+    return {i for i, name in enumerate(names) if kernel in (name, name.partition(":")[2])}
 
 
 def _cache_warnings(cache: Cache) -> tuple[Diagnostic, ...]:

@@ -13,7 +13,7 @@ from pathlib import Path
 from kbuild.config import BuildConfig
 from kbuild.errors import Diagnostic, InternalError, Span
 from kbuild.nvrtc import Cache, cache_root, discover
-from kbuild.pipeline.units import Compilation, UnitCode, try_units
+from kbuild.pipeline.units import Compilation, code_of, try_units
 from kbuild.scan.client import Scanner
 from kbuild.scan.data import LoweredUnit, Request, Scanned, ScannedUnit, diagnostic_from_json
 from kbuild.scan.locating import Definition, Located, definitions, locate
@@ -153,7 +153,7 @@ def _compile(
     config = BuildConfig(Path.cwd(), (), targets, ())
     cache = Cache(cache_root())
     plan = Compilation(config, discover((), cache=cache), cache)
-    codes = [UnitCode(one.name, one.rows, one.structs, {}, one.source, one.files) for _, one in complete]
+    codes = [code_of(one) for _, one in complete]
     found = try_units(plan, [unit for unit, _ in complete], scanned.kernels, codes)
     errors: dict[str, list[Diagnostic]] = {}
     for (unit, _), diagnostics in zip(complete, found, strict=True):

@@ -36,15 +36,22 @@ def too_many_parameters(
             yield _diagnostic(kernels[name], size, small)
 
 
+def parameter_limit(parts: Sequence[tuple[Target, Toolchain]]) -> tuple[int, str]:
+    """The bytes of parameters that every target takes, and the one that takes least."""
+    part, toolchain = min(parts, key=lambda one: _space(*one))
+    return _space(part, toolchain), _says(part, toolchain)
+
+
+def _says(part: Target, toolchain: Toolchain) -> str:
+    return f"{part.name} takes {_space(part, toolchain)} (CUDA {toolchain.version[0]}.{toolchain.version[1]})"
+
+
 def _space(part: Target, toolchain: Toolchain) -> int:
     return targets.limits(part.arch).parameter_space(toolchain.version)
 
 
 def _diagnostic(kernel: ScannedKernel, size: int, small: Sequence[tuple[Target, Toolchain]]) -> Diagnostic:
-    spaces = dict.fromkeys(
-        f"{part.name} takes {_space(part, toolchain)} (CUDA {toolchain.version[0]}.{toolchain.version[1]})"
-        for part, toolchain in small
-    )
+    spaces = dict.fromkeys(_says(part, toolchain) for part, toolchain in small)
     text = f"{kernel.name} takes {size} bytes of parameters, launch header included, but {', '.join(spaces)}"
     help = "put what is large into an array, whose parameter takes 16 to 40 bytes"
     if size <= targets.LARGE_PARAMETER_SPACE:

@@ -12,10 +12,11 @@ from kbuild._version import __version__
 from kbuild.bundle.manifest import Blobs, cubin_row, kernel_row
 from kbuild.bundle.verification import verify
 from kbuild.bundle.writing import write
-from kbuild.errors import InternalError
+from kbuild.errors import InternalError, Span
 from kbuild.loader import abi, format, selftest
+from kbuild.loader.backward import ADJOINT
 from kbuild.pipeline.units import Compilation, UnitCode
-from kbuild.scan.data import Scanned, ScannedUnit, is_own
+from kbuild.scan.data import Scanned, ScannedUnit, in_words, is_own
 
 FORMAT = 1
 
@@ -59,8 +60,8 @@ def manifest_of(
     blobs = Blobs()
     cubins = []
     for unit, code in parts:
-        members = {index_of[i]: kernels[index_of[i]] for i in unit.kernels}
-        for (part, toolchain), result in zip(plan.parts, code.results, strict=True):
+        members = {index_of[i]: kernels[index_of[i]] for i in unit.kernels if i in index_of}
+        for (part, toolchain), result in zip(plan.parts, code.results, strict=True) if members else ():
             row = cubin_row(
                 part,
                 unit.name,
@@ -115,9 +116,11 @@ def _selftest(tests: dict[str, Any]) -> bytes:
 def _kernels(
     scanned: Scanned, parts: Sequence[tuple[ScannedUnit, UnitCode]], structs: dict[str, abi.Struct]
 ) -> tuple[list[dict[str, Any]], dict[int, int]]:
-    """Rows of the package's kernels by name, and where each scanned kernel stands among them."""
+    """Rows of the package's kernels by name, and where each scanned kernel stands among them: adjoints come last, and
+    only those that there are.
+    """
     data = {name: row for _, code in parts for name, row in code.rows.items()}
-    members = sorted(i for unit, _ in parts for i in unit.kernels)
+    members = sorted(i for unit, _ in parts for i in unit.kernels if scanned.kernels[i].name in data)
     rows = []
     for index in members:
         kernel = scanned.kernels[index]
@@ -134,13 +137,33 @@ def _kernels(
             any_block_dim=not kernel.is_block_dim_chosen,
         )
         rows.append(row)
+    _add_backward(rows, {name: row for _, code in parts for name, row in code.backward.items()})
     return rows, {index: position for position, index in enumerate(members)}
+
+
+def _add_backward(rows: list[dict[str, Any]], known: dict[str, dict[str, Any]]) -> None:
+    """Says of each kernel where its adjoint stands, or why it has none."""
+    places = {row["name"]: position for position, row in enumerate(rows)}
+    for row in rows:
+        found = known.get(row["name"])
+        if found is not None and "refused" in found:
+            why = in_words(found["refused"], found["help"])
+            row["backward"] = {"refused": _in_a_line(why), "line": Span(*found["place"]).line}
+        elif found is not None:
+            row["backward"] = {"kernel": places[row["name"] + ADJOINT], **found}
+
+
+def _in_a_line(text: str) -> str:
+    """A text as a manifest may hold it."""
+    return "".join(c if c.isprintable() else " " for c in " ".join(text.split()))
 
 
 def _definitions(scanned: Scanned, index_of: dict[int, int]) -> dict[str, Any]:
     definitions: dict[str, Any] = {}
     for index, position in index_of.items():
         kernel = scanned.kernels[index]
+        if kernel.primal:
+            continue
         definition = definitions.setdefault(kernel.definition, {"plan": kernel.plan, "instances": []})
         definition["instances"].append({"identity": kernel.identity, "values": kernel.values, "kernel": position})
     return definitions

@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from kbuild.config import BuildConfig
@@ -23,7 +24,8 @@ from kbuild.nvrtc import (
     job_key,
     lookup,
 )
-from kbuild.pipeline.limits import too_many_parameters
+from kbuild.pipeline.gradients import collapsed, refusals
+from kbuild.pipeline.limits import parameter_limit, too_many_parameters
 from kbuild.scan.client import Scanner
 from kbuild.scan.data import LoweredUnit, Scanned, ScannedKernel, ScannedUnit, diagnostic_from_json
 from kbuild.targets import Target
@@ -40,7 +42,8 @@ Entries = dict[str, ScannedKernel]
 class UnitCode:
     """A unit's manifest data, and its machine code in the order of `Compilation.parts`.
 
-    `source` is None when everything came out of the cache.
+    `source` is None when everything came out of the cache. A unit of adjoints, none of which can be made, has no rows
+    and no code. `backward`: see `LoweredUnit`.
     """
 
     name: str
@@ -50,6 +53,7 @@ class UnitCode:
     source: str | None = None
     files: dict[str, str] = field(default_factory=dict)
     results: list[Compiled] = field(default_factory=list)
+    backward: dict[str, dict[str, Any]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -71,17 +75,29 @@ class Compilation:
             (part, choose(part, toolchains)) for target in config.targets for part in target.parts()
         ]
 
+    @cached_property
+    def limit(self) -> tuple[int, str]:
+        """The bytes that an adjoint's parameters may take, and the target that says so."""
+        return parameter_limit(self.parts)
+
     def record_key(self, unit: ScannedUnit) -> str:
         """The cache key of what lowering a unit gave."""
-        return hashlib.sha256(f"{unit.key} {self.config.selftest}".encode()).hexdigest()
+        return hashlib.sha256(f"{self.code_key(unit)} {self.config.selftest}".encode()).hexdigest()
+
+    def code_key(self, unit: ScannedUnit) -> str:
+        """The key of a unit's source: which adjoints it has depends on the targets, too."""
+        if not unit.is_adjoint:
+            return unit.key
+        return hashlib.sha256(f"{unit.key} {self.limit}".encode()).hexdigest()
 
     def key(self, unit: ScannedUnit, part: Target, toolchain: Toolchain) -> str:
         """The cache key of a unit's code for a part."""
-        return job_key(unit.key, part.arch, toolchain, lineinfo=self.config.lineinfo)
+        return job_key(self.code_key(unit), part.arch, toolchain, lineinfo=self.config.lineinfo)
 
     def job(self, unit: ScannedUnit, source: str, part: Target, toolchain: Toolchain) -> Job:
         """The compilation of a unit for a part."""
-        return Job(unit.name, source, part.arch, toolchain, key_parts=unit.key, lineinfo=self.config.lineinfo)
+        key = self.code_key(unit)
+        return Job(unit.name, source, part.arch, toolchain, key_parts=key, lineinfo=self.config.lineinfo)
 
     def refuse_what_is_too_large(
         self, units: Sequence[ScannedUnit], kernels: Sequence[ScannedKernel], lowered: Sequence[UnitCode | LoweredUnit]
@@ -104,10 +120,10 @@ class Compilation:
         self.refuse_what_is_too_large(units, kernels, lowered)
         jobs = []
         for unit, code in zip(units, lowered, strict=True):
-            for target, toolchain in self.parts:
+            for target, toolchain in self.parts if code.rows else ():
                 arch = target.arch.replace("sm_", "compute_") if stage == "ptx" else target.arch
                 if stage == "ptx" or target.kind == "cubin":
-                    job = Job(unit.name, code.source, arch, toolchain, unit.key, self.config.lineinfo)
+                    job = Job(unit.name, code.source, arch, toolchain, self.code_key(unit), self.config.lineinfo)
                     jobs.append((job, code, _entries(unit, kernels), f"{unit.name}.{target.name}.{stage}"))
         outcomes = compile_jobs([job for job, _, _, _ in jobs], cache=self.cache, workers=self.config.jobs)
         _raise_deaths(outcomes)
@@ -122,38 +138,51 @@ def from_cache(plan: Compilation, unit: ScannedUnit) -> UnitCode | None:
     record = plan.cache.get(_RECORD, plan.record_key(unit))
     if record is None:
         return None
+    data = json.loads(record)
+    if data["places"] != unit.places and any("refused" in row for row in data["backward"].values()):
+        return None  # what is in the way may stand on another line
     results = []
-    for part, toolchain in plan.parts:
+    for part, toolchain in plan.parts if data["rows"] else ():
         hit = lookup(plan.cache, plan.key(unit, part, toolchain))
         if hit is None:
             return None
         results.append(hit)
-    data = json.loads(record)
-    return UnitCode(unit.name, data["rows"], data["structs"], data["selftest"], results=results)
+    backward = data["backward"]
+    return UnitCode(unit.name, data["rows"], data["structs"], data["selftest"], results=results, backward=backward)
 
 
 def lower_units(
-    plan: Compilation, units: Sequence[ScannedUnit], scanner: Scanner
+    plan: Compilation, units: Sequence[ScannedUnit], scanner: Scanner, scanned: Scanned
 ) -> tuple[dict[str, UnitCode], tuple[Diagnostic, ...]]:
     """Units in CUDA C by name, and warnings. Raises CompileError with everything that is wrong in any of them."""
-    lowered = scanner.lower([unit.name for unit in units])
+    lowered = scanner.lower([unit.name for unit in units], plan.limit)
     diagnostics = [diagnostic_from_json(row) for row in lowered.diagnostics]
     if any(d.severity == "error" for d in diagnostics):
-        raise CompileError(diagnostics)
-    keys = {unit.name: plan.record_key(unit) for unit in units}
+        errors = [d for d in refusals(scanned, lowered.units) if d.severity == "error"]
+        raise CompileError([*diagnostics, *collapsed(errors)])
+    by_name = {unit.name: unit for unit in units}
     codes = {}
     for one in lowered.units:
-        record = {"rows": one.rows, "structs": one.structs, "selftest": one.selftest}
-        plan.cache.put(_RECORD, keys[one.name], json.dumps(record, sort_keys=True).encode())
-        codes[one.name] = UnitCode(one.name, one.rows, one.structs, one.selftest, one.source, one.files)
+        unit = by_name[one.name]
+        record: dict[str, Any] = {"rows": one.rows, "structs": one.structs, "selftest": one.selftest}
+        record |= {"backward": one.backward, "places": unit.places}
+        plan.cache.put(_RECORD, plan.record_key(unit), json.dumps(record).encode())
+        codes[one.name] = code_of(one)
     return codes, tuple(diagnostics)
+
+
+def code_of(one: LoweredUnit) -> UnitCode:
+    """A lowered unit, ready to be compiled."""
+    return UnitCode(one.name, one.rows, one.structs, one.selftest, one.source, one.files, backward=one.backward)
 
 
 def compile_units(
     plan: Compilation, scanned: Scanned, codes: Sequence[UnitCode], progress: Progress, workers: int | None
 ) -> CompileOutcome:
     """Fills in the results of the units that have a source. Raises CompileError for what NVRTC rejects."""
-    new = [(unit, code) for unit, code in zip(scanned.units, codes, strict=True) if code.source is not None]
+    new = [
+        (unit, code) for unit, code in zip(scanned.units, codes, strict=True) if code.source is not None and code.rows
+    ]
     plan.refuse_what_is_too_large([unit for unit, _ in new], scanned.kernels, [code for _, code in new])
     work: list[tuple[Job, UnitCode, Entries]] = []
     for unit, code in new:
@@ -228,7 +257,8 @@ def _diagnostic(message: LogMessage, job: Job, files: dict[str, str], entries: E
         span = Span(files.get(message.path, message.path), message.line)
     name = kernel.name if kernel else None
     about = f" ({name or job.name} for {job.arch}, NVRTC {job.toolchain.build})"
-    return Diagnostic("KB301", message.text + about, span, message.severity, kernel=name)
+    help = "`enable_backward=False` builds the kernel without its adjoint" if kernel and kernel.primal else None
+    return Diagnostic("KB301", message.text + about, span, message.severity, help, kernel=name)
 
 
 def _merged(diagnostics: Sequence[Diagnostic]) -> list[Diagnostic]:

@@ -18,6 +18,8 @@ from typing import Any
 
 from kbuild import primitives
 from kbuild.errors import Report
+from kbuild.ir import nodes
+from kbuild.scan.adjoints import adjoints_of, lower_adjoints
 from kbuild.scan.data import Lowered, Request, Scanned, diagnostic_to_json, is_own, to_json
 from kbuild.scan.depth import deeply
 from kbuild.scan.importing import import_kernels
@@ -78,7 +80,7 @@ class _Session:
         if message["do"] == "scan":
             self.request = Request(**message["request"])
             return to_json(self.scan())
-        return to_json(deeply(lambda: self.lower(message["units"])))
+        return to_json(deeply(lambda: self.lower(message["units"], message["limit"])))
 
     def scan(self) -> Scanned:
         report = Report()
@@ -95,19 +97,32 @@ class _Session:
         wanted = [kernel for kernel in kernels if kernel.module in self.request.modules]
         wanted += self.own
         self.found = find(wanted, report, self.request.keep_going)
+        self.found += adjoints_of(self.found, self.request)
         skipped = _skipped(kernels, self.request.modules)
         units = cut(self.found, self.request)
         diagnostics = [diagnostic_to_json(d) for d in report.diagnostics]
         self.scanned = Scanned([one.row for one in self.found], units, skipped, diagnostics, failed)
         return self.scanned
 
-    def lower(self, names: Sequence[str]) -> Lowered:
+    def lower(self, names: Sequence[str], limit: Sequence[Any] | None) -> Lowered:
         report = Report()
         units = []
         complete = 0
+        asked = set(names)
+        adjoints = [unit for unit in self.scanned.units if unit.is_adjoint and unit.name in asked]
+        wanted = {self.found[i].row.primal for unit in adjoints for i in unit.kernels}
+        kept: dict[str, nodes.Kernel] = {}
         for unit in self.scanned.units:
-            if unit.name in names:
-                lowered = lower_unit(unit, self.found, self.request, report)
+            if unit.name not in asked:
+                continue
+            if unit.is_adjoint:
+                most = None if limit is None else (limit[0], limit[1])
+                adjoint = lower_adjoints(unit, self.found, self.request, most, kept)
+                units += [] if adjoint is None else [adjoint]
+            else:
+                made: dict[str, nodes.Kernel] = {}
+                lowered = lower_unit(unit, self.found, self.request, report, made)
+                kept.update({name: kernel for name, kernel in made.items() if name in wanted})
                 if lowered is not None:
                     units.append(lowered)
                 failed = {d.kernel for d in report.diagnostics if d.severity == "error"}

@@ -69,9 +69,9 @@ class Scanner:
         self._is_scanning = False
         return scanned_from_json(self._answer())
 
-    def lower(self, units: Sequence[str]) -> Lowered:
-        """These units in CUDA C."""
-        self._send({"do": "lower", "units": list(units)})
+    def lower(self, units: Sequence[str], limit: tuple[int, str] | None = None) -> Lowered:
+        """These units in CUDA C. `limit`: the bytes that an adjoint's parameters may take, and who says so."""
+        self._send({"do": "lower", "units": list(units), "limit": limit})
         return lowered_from_json(self._answer())
 
     def _send(self, message: dict[str, Any]) -> None:

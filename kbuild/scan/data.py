@@ -10,6 +10,9 @@ from kbuild.errors import Diagnostic, Note, Span
 
 T = TypeVar("T")
 
+# What is said of a kernel's adjoint. One that is only wanted, and cannot be, is a warning.
+WANTED, REQUIRED = "wanted", "required"
+
 
 @dataclass(frozen=True)
 class Request:
@@ -17,7 +20,9 @@ class Request:
 
     `dialect` "warp" makes the name `warp` stand for kbuild.warp. With `keep_going` a module that cannot be imported, an
     instance that cannot be made and a fault of ours in one kernel leave the others alone. `show` asks for a text of
-    each kernel: `ir`, `python`, or nothing. `primitives` are functions of kbuild's own whose kernels are wanted too.
+    each kernel: `ir`, `python`, `adjoint` (the typed form of its adjoint), or nothing. `primitives` are functions of
+    kbuild's own whose kernels are wanted too. `backward` says whether kernels get adjoints that do not say so
+    themselves: WANTED where one can be had, REQUIRED, or not.
     """
 
     roots: list[str]
@@ -33,6 +38,17 @@ class Request:
     keep_going: bool = False
     show: str = ""
     primitives: list[str] = field(default_factory=list)
+    backward: str = ""
+
+
+def asked_for(project: bool | None) -> str:
+    """What `backward` in [tool.kbuild] says of kernels that say nothing themselves."""
+    return {None: WANTED, True: REQUIRED, False: ""}[project]
+
+
+def in_words(reason: str, help: str) -> str:
+    """Why there is no adjoint, and what would help, in a line."""
+    return f"{reason} ({help})" if help else reason
 
 
 def is_own(module: str) -> bool:
@@ -44,7 +60,8 @@ def is_own(module: str) -> bool:
 class ScannedKernel:
     """One instance of a kernel, before typing. `name` is unique; `definition` is `module:qualname`; `place` has the
     fields of the span of its `def`; `asserts` are those it reaches (owner, number, line, text); `is_block_dim_chosen`:
-    its decorator, or its module, says how many threads a block has."""
+    its decorator, or its module, says how many threads a block has. Adjoints have rows of their own, behind those of
+    all kernels: `primal` is the name of the kernel that one belongs to, `backward` is WANTED or REQUIRED there."""
 
     name: str
     definition: str
@@ -57,6 +74,8 @@ class ScannedKernel:
     place: list[Any]
     asserts: list[list[Any]] = field(default_factory=list)
     is_block_dim_chosen: bool = False
+    primal: str = ""
+    backward: str = ""
 
     @property
     def span(self) -> Span:
@@ -67,7 +86,8 @@ class ScannedKernel:
 class ScannedUnit:
     """A translation unit, before lowering: kernels of one module by index, and the key of everything they reach.
 
-    `asserts`: its code holds the asserts of its kernels.
+    `asserts`: its code holds the asserts of its kernels. A unit of adjoints has `places`, a digest of where the lines
+    of its sources are, which the key does not know.
     """
 
     name: str
@@ -75,6 +95,11 @@ class ScannedUnit:
     key: str
     kernels: list[int]
     asserts: bool = False
+    places: str = ""
+
+    @property
+    def is_adjoint(self) -> bool:
+        return bool(self.places)
 
 
 @dataclass(frozen=True)
@@ -87,6 +112,11 @@ class Scanned:
     diagnostics: list[dict[str, Any]] = field(default_factory=list)
     failed: list[str] = field(default_factory=list)
 
+    @property
+    def primals(self) -> list[ScannedKernel]:
+        """The kernels without their adjoints: those of the project, one for one."""
+        return [kernel for kernel in self.kernels if not kernel.primal]
+
 
 @dataclass(frozen=True)
 class LoweredUnit:
@@ -94,7 +124,8 @@ class LoweredUnit:
 
     `rows` has ndim, whole_blocks and parameters (name, spelling) of each kernel by name, `structs` the layouts they
     use, `files` the real path behind each virtual one in the source, `shown` the text of each kernel that was asked
-    for, `selftest` what each kernel does with generated inputs (empty unless asked for).
+    for, `selftest` what each kernel does with generated inputs (empty unless asked for). Of adjoints, `backward` has by
+    the name of the kernel what its manifest row says of one, or {"refused", "help", "place"}; those have no row.
     """
 
     name: str
@@ -104,6 +135,7 @@ class LoweredUnit:
     structs: dict[str, dict[str, Any]]
     shown: dict[str, str]
     selftest: dict[str, dict[str, Any]]
+    backward: dict[str, dict[str, Any]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import json
 import traceback
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import astuple, dataclass, replace
@@ -162,16 +163,21 @@ def cut(found: Sequence[Found], request: Request) -> list[ScannedUnit]:
 
     The split depends on names alone: a new kernel goes into one unit and moves no kernel of another.
     """
-    groups: dict[tuple[str, bool, bool], list[int]] = {}
+    groups: dict[tuple[str, bool, bool, bool], list[int]] = {}
     for index, one in enumerate(found):
-        options = _fmad(one.kernel, request), _asserts(one.kernel, request)
-        groups.setdefault((one.kernel.module, *options), []).append(index)
+        is_adjoint = bool(one.row.primal)
+        asserts = request.asserts if is_adjoint else _asserts(one.kernel, request)
+        groups.setdefault((one.kernel.module, is_adjoint, _fmad(one.kernel, request), asserts), []).append(index)
     units = []
-    for (module, fmad, asserts), indices in sorted(groups.items()):
-        title = module if fmad == request.fmad else f"{module}#{'fmad' if fmad else 'nofmad'}"
+    for (module, is_adjoint, fmad, asserts), indices in sorted(groups.items()):
+        title = f"{module}#adjoint" if is_adjoint else module
+        title += "" if fmad == request.fmad else f"#{'fmad' if fmad else 'nofmad'}"
         title += "" if asserts == request.asserts else f"#{'asserts' if asserts else 'noasserts'}"
         for name, members in _split(title, indices, found, request.per_kernel and not is_own(module)):
-            units.append(ScannedUnit(name, module, _unit_key([found[i] for i in members], request), members, asserts))
+            unit = ScannedUnit(name, module, _unit_key([found[i] for i in members], request), members, asserts)
+            if is_adjoint:
+                unit = replace(unit, asserts=False, places=_places([found[i] for i in members]))
+            units.append(unit)
     return units
 
 
@@ -185,7 +191,7 @@ def _asserts(kernel: runtime.Kernel, request: Request) -> bool:
 
 def _split(title: str, indices: list[int], found: Sequence[Found], per_kernel: bool) -> list[tuple[str, list[int]]]:
     if per_kernel:
-        return [(f"{title}#{found[i].row.name.partition(':')[2]}", [i]) for i in indices]
+        return [(f"{title}#{_own_name(found[i]).partition(':')[2]}", [i]) for i in indices]
     return _halved(title, indices, found, 0)
 
 
@@ -196,10 +202,26 @@ def _halved(title: str, indices: list[int], found: Sequence[Found], bit: int) ->
     mark = "#" if bit == 0 else ""
     sides: tuple[list[int], list[int]] = ([], [])
     for index in indices:
-        digest = hashlib.sha256(found[index].row.name.encode()).digest()
+        digest = hashlib.sha256(_own_name(found[index]).encode()).digest()
         sides[digest[bit // 8] >> (7 - bit % 8) & 1].append(index)
     zero, one = (_halved(f"{title}{mark}{side}", sides[side], found, bit + 1) for side in (0, 1))
     return [*zero, *one]
+
+
+def _own_name(one: Found) -> str:
+    """A kernel's name; an adjoint goes by that of its kernel."""
+    return one.row.primal or one.row.name
+
+
+def _places(members: Sequence[Found]) -> str:
+    """A digest of the files that kernels come from, with all their lines."""
+    paths = sorted({path for one in members for path in one.row.sources})
+    return hashlib.sha256(json.dumps([[path, _content(path)] for path in paths]).encode()).hexdigest()
+
+
+@cache
+def _content(path: str) -> str:
+    return hashlib.sha256(Path(path).read_bytes()).hexdigest()
 
 
 def _unit_key(members: Sequence[Found], request: Request) -> str:
@@ -211,7 +233,7 @@ def _unit_key(members: Sequence[Found], request: Request) -> str:
     }
     if request.lineinfo:
         paths = sorted({path for one in members for path in one.row.sources})
-        options["lines"] = [hashlib.sha256(Path(path).read_bytes()).hexdigest() for path in paths]
+        options["lines"] = [_content(path) for path in paths]
     return key_of([(one.row.name, one.reach.key()) for one in members], options)
 
 
@@ -222,33 +244,57 @@ def fingerprint() -> str:
     names = "abi builtins generic identity layout selftest types values"
     files = [root / "loader" / f"{name}.py" for name in names.split()]
     files.append(root / "warp" / "functions.py")
-    for room in ("ir", "intrinsics", "lang", "codegen", "scan", "sim"):
-        files += sorted((root / room).glob("*.py"))
+    for room in ("ir", "intrinsics", "lang", "autodiff", "codegen", "scan", "sim"):
+        files += sorted((root / room).rglob("*.py"))
     digest = hashlib.sha256()
     for file in files:
-        digest.update(file.name.encode() + b"\0" + file.read_bytes() + b"\0")
+        digest.update(str(file.relative_to(root)).encode() + b"\0" + file.read_bytes() + b"\0")
     return digest.hexdigest()
 
 
-def lower(one: Found, request: Request, report: Report) -> nodes.Kernel | None:
-    """The contracted IR of a kernel; None with diagnostics in the report."""
-    kernel = lower_kernel(one.kernel, _fmad(one.kernel, request), report, _asserts(one.kernel, request))
+def lower(one: Found, request: Request, report: Report, asserts: bool | None = None) -> nodes.Kernel | None:
+    """The contracted IR of a kernel; None with diagnostics in the report. With asserts, unless told otherwise, as the
+    kernel or the request says.
+    """
+    asserts = _asserts(one.kernel, request) if asserts is None else asserts
+    kernel = lower_kernel(one.kernel, _fmad(one.kernel, request), report, asserts)
     if kernel is None:
         return None
     return verify(contract(verify(kernel, has_effects)), has_effects)
 
 
-def lower_unit(unit: ScannedUnit, found: Sequence[Found], request: Request, report: Report) -> LoweredUnit | None:
-    """A unit in CUDA C; None when one of its kernels has errors, which are in the report then."""
+def lower_unit(
+    unit: ScannedUnit,
+    found: Sequence[Found],
+    request: Request,
+    report: Report,
+    kept: dict[str, nodes.Kernel] | None = None,
+) -> LoweredUnit | None:
+    """A unit in CUDA C; None when one of its kernels has errors, which are in the report then.
+
+    The IR of each kernel goes into `kept` by name, unless it has asserts: adjoints are made from it.
+    """
     lowered = [(lower(found[i], request, report), found[i].row) for i in unit.kernels]
     kernels = [(kernel, row) for kernel, row in lowered if kernel is not None]
     if len(kernels) < len(lowered):
         return None
+    if kept is not None and not unit.asserts:
+        kept.update({row.name: kernel for kernel, row in kernels})
+    tests = {row.name: _expected(kernel, row) for kernel, row in kernels} if request.selftest else {}
+    return lowered_unit(unit, kernels, tests, request.show)
+
+
+def lowered_unit(
+    unit: ScannedUnit,
+    kernels: Sequence[tuple[nodes.Kernel, ScannedKernel]],
+    tests: dict[str, dict[str, object]],
+    show: str,
+) -> LoweredUnit:
+    """What is said of these kernels as a unit."""
     emitted = emit([(kernel, row.entry) for kernel, row in kernels])
     rows = {row.name: _manifest_part(kernel) for kernel, row in kernels}
     structs = {s.name: s.to_json() for kernel, _ in kernels for s in kernel.structs}
-    shown = {row.name: _SHOWN[request.show](kernel) for kernel, row in kernels if request.show}
-    tests = {row.name: _expected(kernel, row) for kernel, row in kernels} if request.selftest else {}
+    shown = {row.name: _SHOWN[show](kernel) for kernel, row in kernels if show}
     return LoweredUnit(unit.name, emitted.source, emitted.files, rows, structs, shown, tests)
 
 
@@ -258,8 +304,13 @@ def _expected(kernel: nodes.Kernel, row: ScannedKernel) -> dict[str, object]:
     return expectations(kernel, row.block_dim)
 
 
+def _show_ir(kernel: nodes.Kernel) -> str:
+    return f"{print_kernel(kernel)}\n{print_variables(kernel)}"
+
+
 _SHOWN: dict[str, Callable[[nodes.Kernel], str]] = {
-    "ir": lambda kernel: f"{print_kernel(kernel)}\n{print_variables(kernel)}",
+    "ir": _show_ir,
+    "adjoint": _show_ir,
     "python": lambda kernel: print_python(kernel, has_effects),
 }
 

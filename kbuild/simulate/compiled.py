@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -14,7 +15,7 @@ from kbuild.loader import abi, dispatch, foreign, generic, overloading, pack
 from kbuild.loader.errors import LaunchError
 from kbuild.loader.types import Kernel
 from kbuild.scan.data import Request
-from kbuild.scan.units import find, lower
+from kbuild.scan.units import Found, find, lower
 
 
 @dataclass(frozen=True)
@@ -40,10 +41,12 @@ _compiled: dict[int, tuple[Kernel, Compiled]] = {}
 
 def compiled(kernel: Any, args: Any) -> Compiled:
     """The IR that a launch of a kernel with these arguments runs. Raises LaunchError with what is wrong with it."""
+    if isinstance(kernel, Compiled):
+        return kernel
     live = _live(kernel)
     known = _compiled.get(id(live))
-    if known is None and not live.bound and generic.open_parameters(live.function):
-        live = _instance(live, args)
+    if known is None:
+        live = instance_of(live, args)
         known = _compiled.get(id(live))
     if known is None:
         try:
@@ -51,6 +54,12 @@ def compiled(kernel: Any, args: Any) -> Compiled:
         except KbuildError as error:
             raise LaunchError(f"{live.name} cannot be compiled for the simulator:\n{error}") from None
     return known[1]
+
+
+def instance_of(kernel: Any, args: Any) -> Kernel:
+    """The kernel with its source; of a generic one the instance for these arguments. Raises LaunchError."""
+    live = _live(kernel)
+    return _instance(live, args) if not live.bound and generic.open_parameters(live.function) else live
 
 
 def _live(kernel: Any) -> Kernel:
@@ -99,18 +108,27 @@ def _type_of(value: Any) -> abi.Type | None:
 
 
 def _lowered(live: Kernel) -> Compiled:
-    request = Request([], [live.module], [], fmad=True, lineinfo=False, per_kernel=True, asserts=True)
+    one, kernel = lowered(live, asserts=True)
+    return placed(kernel, one.row.name, optional_parameters(kernel.function), one.row.block_dim)
+
+
+def lowered(live: Kernel, asserts: bool) -> tuple[Found, nodes.Kernel]:
+    """A kernel's IR. Raises CompileError."""
+    request = Request([], [live.module], [], fmad=True, lineinfo=False, per_kernel=True, asserts=asserts)
     report = Report()
     found = find([live], report)
     report.raise_errors()
-    kernel = lower(found[0], request, report)
+    kernel = lower(found[0], request, report, asserts=None if asserts else False)
     report.raise_errors()
     assert kernel is not None  # a kernel without errors is lowered
+    return found[0], kernel
+
+
+def placed(kernel: nodes.Kernel, name: str, optional: Iterable[str], block_dim: int) -> Compiled:
+    """A kernel, ready to be run; `optional` are the arrays that may be None."""
     parameters = [(p.name, p.type) for p in kernel.function.parameters]
     offsets, end = {}, 0
-    for name, type in parameters:
-        offsets[name] = end = abi.align_up(end, type.align)
+    for parameter, type in parameters:
+        offsets[parameter] = end = abi.align_up(end, type.align)
         end += type.size
-    optional = frozenset(optional_parameters(kernel.function))
-    row = found[0].row
-    return Compiled(kernel, row.name, parameters, offsets, end, optional, row.block_dim)
+    return Compiled(kernel, name, parameters, offsets, end, frozenset(optional), block_dim)

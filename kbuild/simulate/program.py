@@ -152,6 +152,7 @@ def _stand_for_gpus() -> None:
     """Every device means the simulator from here on, in this process; in those that it starts the default one does."""
     providers.stand_for_gpus()
     providers.register("cpu", providers.registry["sim"])
+    providers.register(providers.ADJOINTS + "cpu", providers.registry[providers.ADJOINTS + "sim"])
     os.environ[context.VARIABLE] = "sim"
     os.environ[settings.VARIABLE] = settings.spelled(settings.current())
 

@@ -13,6 +13,8 @@ import pytest
 import kbuild as kb
 from kbuild import jit
 from kbuild.loader import providers
+from kbuild.scan import adjoints
+from tests.helpers import adjoints as crooked_adjoints
 from tests.helpers.fake_cuda import FakeCuda, compile_library
 
 SOURCE = """
@@ -100,3 +102,45 @@ def test_an_error_in_the_kernel_is_shown_at_its_line(cuda: FakeCuda, module: Mod
     assert "loose:wrong cannot be compiled at launch" in str(caught.value)
     assert "loose.py:13:" in str(caught.value)
     assert "'missing' is not defined" in str(caught.value)
+
+
+GRADIENTS = """
+import kbuild as kb
+
+@kb.kernel
+def double(x: kb.array(dtype=float), y: kb.array(dtype=float)):
+    i = kb.tid()
+    y[i] = 2.0 * x[i]
+
+@kb.kernel(enable_backward=False)
+def plain(x: kb.array(dtype=float)):
+    x[kb.tid()] = 1.0
+"""
+
+
+def test_an_adjoint_is_compiled_when_it_is_wanted(cuda: FakeCuda, module: ModuleType) -> None:
+    Path(str(module.__file__)).write_text(GRADIENTS)
+    module.__spec__.loader.exec_module(module)  # type: ignore[union-attr]
+    told: list[dict[str, object]] = []
+    stop = kb.on_event(told.append)
+    compiled = jit.missing_kernel(module.double)
+    assert "backward" not in compiled.bundle.manifest["kernels"][0]
+    found = compiled.backward
+    assert [one["kernel"] for one in told if one["event"] == "compiled"] == ["loose:double"]
+    assert (found.name, found.read, found.written, found.saved) == ("loose:double", {"x"}, {"y"}, {})
+    assert found.parameters == compiled.parameters
+    adjoint = found.kernel
+    stop()
+    assert [one["kernel"] for one in told if one["event"] == "compiled"] == ["loose:double", "loose:double:adjoint"]
+    assert [name for name, _ in adjoint.parameters] == ["x", "y", "adj_x", "adj_y"]
+    adjoint.bundle.verify()
+    assert jit.missing_kernel(module.plain).backward is None
+
+
+def test_a_gradient_that_cannot_be_compiled(
+    cuda: FakeCuda, module: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(adjoints, "adjoint", crooked_adjoints.adjoint)
+    found = jit.missing_kernel(module.fill).backward
+    with pytest.raises(kb.LaunchError, match=r"loose:fill has no gradient: line 9: it does not double"):
+        found.launch(1, [])

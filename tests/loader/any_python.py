@@ -6,6 +6,7 @@ how many checks held; any failure is an exception.
 
 from __future__ import annotations
 
+import gc
 import struct
 import sys
 import threading
@@ -178,14 +179,14 @@ def lending(cuda):
 
 def reports(cuda):
     """Memory is held by a line, which is found when somebody asks."""
-    frame, held = sys._getframe(), []
+    first, held = reports.__code__.co_firstlineno, []
     for _ in range(2):
         held += [
             arrays.zeros(8),
             arrays.zeros(8),
         ]
     held.append(arrays.zeros(64))
-    found = sorted((count, size, line - frame.f_code.co_firstlineno) for size, count, _, line in reporting())
+    found = sorted((count, size, line - first) for size, count, _, line in reporting())
     check(found == [(1, 256, 8), (2, 64, 5), (2, 64, 6)], found)
 
 
@@ -201,9 +202,12 @@ def main() -> None:
     check(scale.name == "__main__:scale", scale.name)
     check(loader.__file__.startswith(sys.argv[1]), "the loader is the installed one: %s" % loader.__file__)
     for test in (launches, structs, seen_through_indices, states, threads, lending, reports):
+        gc.disable()  # what is in no cycle goes without
         with FakeCuda(Path(sys.argv[3])) as cuda:
             test(cuda)
             check(not cuda.breaches, cuda.breaches)
+            check(not cuda.leaks, "%s leaves %s" % (test.__name__, cuda.leaks))
+        gc.enable()
     with FakeCuda(Path(sys.argv[3]), devices="9.0,9.0") as cuda:
         failures(cuda)
     check(bundles.from_bytes(bundle_bytes([("x", "int8")]), "memory").digest.startswith("sha256:"), "digest")

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kbuild.loader import array as arrays
-from kbuild.loader import context, copying, driver, values
+from kbuild.loader import context, copying, driver, streams, values
 from kbuild.loader.array import array, array1d, array2d
 from kbuild.loader.errors import DriverError
 from kbuild.loader.foreign import asarray
@@ -277,6 +277,16 @@ def test_an_array_is_freed_in_its_own_context(two_gpus: FakeCuda) -> None:
     del made
     assert two_gpus.library.fake_current() == 0x1000
     assert two_gpus.calls[-3:] == ["cuCtxSetCurrent", "cuMemFreeAsync", "cuCtxSetCurrent"]
+
+
+def test_a_finalizer_gives_no_thread_a_context(two_gpus: FakeCuda) -> None:
+    """The collector may call one in any thread: to the CUDA runtime another GPU would be meant there from then on."""
+    made = [arrays.zeros(10, device=1), streams.Event("cuda:1")]
+    two_gpus.set_current(0)  # as in another thread
+    while made:
+        made.pop()
+        assert (two_gpus.library.fake_current(), two_gpus.library.fake_depth()) == (0, 0)
+    assert two_gpus.live.keys() == {"pools"}
 
 
 def test_a_failing_free_is_silent(cuda: FakeCuda) -> None:

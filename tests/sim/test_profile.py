@@ -273,7 +273,7 @@ def test_the_listing(tmp_path: Path, pytestconfig: pytest.Config):
         np.zeros(1, np.int32),
         np.zeros(64, np.float32),
     )
-    path = profile.lines[0].path
+    path = profile.functions[0].path  # of the lines the first may be one of kbuild's own library, by where it lies
     text = str(profile).replace(path, "survey.py").replace(Path(path).stem, "survey")
     golden.check(HERE / "profile_listing.txt", text, pytestconfig)
     document = json.loads(json.dumps(profile.to_json()))

@@ -82,7 +82,7 @@ class Memory:
                 if self.device.is_current():
                     self._release()
                 else:
-                    with self.device.current():
+                    with self.device.passing():
                         self._release()
             except DriverError:
                 pass
