@@ -163,6 +163,18 @@ def test_a_wrong_kernel_is_told_once(kbuild: Kbuild, tmp_path: Path) -> None:
 
 
 @nvrtc
+def test_adjoints_have_no_asserts(kbuild: Kbuild, tmp_path: Path) -> None:
+    text = adjoints.KERNELS.replace("    y[i] = 2.0", "    assert x[i] > 0.0\n    y[i] = 2.0")
+    folder = project(tmp_path / "p", text, table="asserts = true")
+    build(kbuild, folder)
+    rows = manifest(folder)
+    assert [row["kernels"] for row in rows["asserts"]] == [[1]]
+    assert [row["unit"] for row in rows["cubins"]] == ["thing.kernels", "thing.kernels#adjoint"]
+    sources = json.loads(Kbuild(kbuild.cache).run("build", folder, "--emit=cuda", "--json").stdout)["outputs"]
+    assert [("__assertfail" in row["text"]) for row in sources] == [True, False]
+
+
+@nvrtc
 def test_emit(kbuild: Kbuild, tmp_path: Path) -> None:
     folder = project(tmp_path / "p", adjoints.KERNELS)
     done = kbuild.run("check", folder, "--emit=adjoint")
