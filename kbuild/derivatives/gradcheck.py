@@ -40,8 +40,8 @@ class Entry:
 
 
 class GradCheck:
-    """The answer of `kb.gradcheck`, true where all entries agree: the `worst`, the `wrong` ones, how many were `checked`,
-    and the type of number (`dtype`) that it was checked in.
+    """The answer of `kb.gradcheck`, true where all entries agree: the `worst` one, those that are `wrong`, how many were
+    `checked`, and the type of number (`dtype`) that it was checked in.
     """
 
     __slots__ = ("checked", "dtype", "kernel", "worst", "wrong")
@@ -85,8 +85,8 @@ def gradcheck(
     """Compares the gradient of a launch with central finite differences; arguments as for `kb.launch`.
 
     The arrays given are not changed. What is differentiated is the sum of all numbers that the launch writes, with
-    random weights; of each input array `entries` numbers are moved, chosen by `seed`. A generic kernel is checked in float64
-    where there is an instance of that, or one can be made; others in the numbers they have, with wider tolerances
+    random weights; of each input array `entries` numbers are moved, chosen by `seed`. A generic kernel is checked in
+    float64 where there is an instance of that, or one can be made; others in the numbers they have, with wider tolerances
     (`tolerance` is relative) and steps (`step` is relative to the number, or to one). With `raises` a wrong gradient
     raises GradientError. Where a kernel is not smooth the two differ, and neither is wrong. Raises LaunchError.
     """
