@@ -181,3 +181,9 @@ ADJOINTS: dict[str, tuple[Any, dict[str, Any]]] = {
     "push": (push_adjoint, {"read": "body.mass body.force", "written": "y", "before": "body.mass body.force"}),
     "power": (power_adjoint, {"read": "x n", "written": "y", "before": "x n", "saved": {"float32": None}}),
 }
+
+
+@kb.kernel
+def triple(x: kb.array(dtype=float), y: kb.array(dtype=float)):
+    i = kb.tid()
+    y[i] = 3.0 * x[i]
