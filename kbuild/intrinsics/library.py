@@ -2,6 +2,10 @@
 
 `Any` takes the argument's type, so one text serves every length and element type. Only what a kernel reaches is
 compiled. Loops here run over constant bounds, which the compiler unrolls.
+
+Some functions have a gradient of their own (`adj_…`): a closed form where the steps of the function have no derivative
+and the whole has one, or where it costs less. A function with a gradient is called once more where its value is needed
+again, while what a loop leaves in variables would have to be saved.
 """
 
 from __future__ import annotations
@@ -28,6 +32,13 @@ def dot(a: Any, b: Any):  # type: ignore[no-untyped-def]
     for i in range(1, len(a)):
         total += a[i] * b[i]
     return total
+
+
+@func_grad(dot)
+def adj_dot(a: Any, b: Any, adj_ret: Any):  # type: ignore[no-untyped-def]
+    """Each vector gets the other one."""
+    adjoint[a] += b * adj_ret
+    adjoint[b] += a * adj_ret
 
 
 @func
@@ -84,6 +95,12 @@ def transpose(m: Any):  # type: ignore[no-untyped-def]
     return result
 
 
+@func_grad(transpose)
+def adj_transpose(m: Any, adj_ret: Any):  # type: ignore[no-untyped-def]
+    """The transpose."""
+    adjoint[m] += kb.transpose(adj_ret)
+
+
 @func
 def matvec(m: Any, v: Any):  # type: ignore[no-untyped-def]
     """Matrix times vector: `m @ v`."""
@@ -91,6 +108,13 @@ def matvec(m: Any, v: Any):  # type: ignore[no-untyped-def]
     for i in range(len(m)):
         result[i] = kb.dot(m[i], v)
     return result
+
+
+@func_grad(matvec)
+def adj_matvec(m: Any, v: Any, adj_ret: Any):  # type: ignore[no-untyped-def]
+    """Of r = m · v."""
+    adjoint[m] += kb.outer(adj_ret, v)
+    adjoint[v] += adj_ret @ m
 
 
 @func
@@ -105,6 +129,13 @@ def vecmat(v: Any, m: Any):  # type: ignore[no-untyped-def]
     return result
 
 
+@func_grad(vecmat)
+def adj_vecmat(v: Any, m: Any, adj_ret: Any):  # type: ignore[no-untyped-def]
+    """Of r = v · m."""
+    adjoint[v] += m @ adj_ret
+    adjoint[m] += kb.outer(v, adj_ret)
+
+
 @func
 def matmul(a: Any, b: Any):  # type: ignore[no-untyped-def]
     """Product of two matrices: `a @ b`."""
@@ -116,6 +147,13 @@ def matmul(a: Any, b: Any):  # type: ignore[no-untyped-def]
                 total += a[i, k] * b[k, j]
             result[i, j] = total
     return result
+
+
+@func_grad(matmul)
+def adj_matmul(a: Any, b: Any, adj_ret: Any):  # type: ignore[no-untyped-def]
+    """Of r = a · b."""
+    adjoint[a] += adj_ret @ kb.transpose(b)
+    adjoint[b] += kb.transpose(a) @ adj_ret
 
 
 @func

@@ -65,6 +65,13 @@ def ddot(a: Any, b: Any):
     return total
 
 
+@func_grad(ddot)
+def adj_ddot(a: Any, b: Any, adj_ret: Any):
+    """Each matrix gets the other one."""
+    adjoint[a] += b * adj_ret
+    adjoint[b] += a * adj_ret
+
+
 @func
 def trace(m: Any):
     """Sum of the diagonal of a square matrix."""
@@ -74,6 +81,13 @@ def trace(m: Any):
     return total
 
 
+@func_grad(trace)
+def adj_trace(m: Any, adj_ret: Any):
+    """The diagonal gets all."""
+    for i in range(len(m)):
+        adjoint[m][i, i] += adj_ret
+
+
 @func
 def get_diag(m: Any):
     """The diagonal of a square matrix as a vector."""
@@ -81,6 +95,12 @@ def get_diag(m: Any):
     for i in range(len(m)):
         result[i] = m[i, i]
     return result
+
+
+@func_grad(get_diag)
+def adj_get_diag(m: Any, adj_ret: Any):
+    """The diagonal matrix."""
+    adjoint[m] += kb.diag(adj_ret)
 
 
 @func

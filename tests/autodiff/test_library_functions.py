@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -160,3 +162,29 @@ def test_where_two_rotations_are_one() -> None:
 def test_where_euler_angles_are_not_determined() -> None:
     half = np.sqrt(0.5)
     assert np.isfinite(gradient("euler", np.array([[0.0, half, 0.0, half], [0.0, -half, 0.0, half]]))).all()
+
+
+LOOP = """
+@kb.kernel
+def one(x: kb.array(dtype=TYPE), out: kb.array(dtype=float), n: int):
+    i = kb.tid()
+    s = float(0.0)
+    for j in range(n):
+        d = x[i] - x[j]
+        s += VALUE
+    out[i] = s
+"""
+
+
+@pytest.mark.parametrize(
+    ("type", "value", "saved"),
+    [
+        ("kb.vec3", "kb.length(d) * kb.normalize(d)[0] * kb.normalize(d)[1]", False),
+        ("kb.mat44", "kb.trace(kb.inverse(d)) * kb.determinant(d)", False),
+        ("kb.mat33", "decomposed(d)", True),
+    ],
+)
+def test_what_costs_little_is_computed_again(type: str, value: str, saved: bool, tmp_path: Path) -> None:
+    decomposed = "@kb.func\ndef decomposed(m: kb.mat33):\n    u, s, v = kb.svd3(m)\n    return s[0] * u[0, 0]\n"
+    (kernel,) = kernels.lower_text(tmp_path, decomposed + LOOP.replace("TYPE", type).replace("VALUE", value))
+    assert bool(adjoint(kernel).saved) is saved

@@ -17,6 +17,14 @@ CALLS: dict[str, tuple[str, str, tuple[tuple[int, ...], ...]]] = {
     **{f"length{n}": ("kb.length(a)", "length", ((n,),)) for n in (2, 3, 4)},
     "normalize": ("kb.normalize(a)[0]", "normalize", ((3,),)),
     **{f"inverse{n}": ("kb.inverse(a)[0, 0]", f"inverse{n}", ((n, n),)) for n in (2, 3, 4)},
+    "dot": ("kb.dot(a, b)", "dot", ((5,), (5,))),
+    "transpose": ("kb.transpose(a)[0, 0]", "transpose", ((2, 3),)),
+    "matvec": ("(a @ b)[0]", "matvec", ((2, 3), (3,))),
+    "vecmat": ("(a @ b)[0]", "vecmat", ((2,), (2, 3))),
+    "matmul": ("(a @ b)[0, 0]", "matmul", ((2, 3), (3, 4))),
+    "ddot": ("kb.ddot(a, b)", "ddot", ((3, 3), (3, 3))),
+    "trace": ("kb.trace(a)", "trace", ((3, 3),)),
+    "get_diag": ("kb.get_diag(a)[0]", "get_diag", ((3, 3),)),
     "eig3": ("eigenvalues(a)", "eig3", ((3, 3),)),
     "svd2": ("singular2(a)", "svd2", ((2, 2),)),
     "svd3": ("singular3(a)", "svd3", ((3, 3),)),
@@ -65,8 +73,10 @@ def made(name: str, suffix: str, folder: Path) -> Function:
 def _type(shape: tuple[int, ...], suffix: str, *, is_quaternion: bool) -> str:
     if len(shape) == 0:
         return "float64" if suffix else "float32"
-    name = f"mat{shape[0]}{shape[1]}" if len(shape) == 2 else f"vec{shape[0]}"
-    return f"{'quat' if is_quaternion and shape == (4,) else name}{suffix}"
+    if is_quaternion:
+        return f"quat{suffix}"
+    dtype = "kb.float64" if suffix else "kb.float32"
+    return f"types.matrix({shape}, {dtype})" if len(shape) == 2 else f"types.vector({shape[0]}, {dtype})"
 
 
 def slopes(function: Function, arguments: list[np.ndarray], directions: list[np.ndarray], g: list[np.ndarray]) -> Any:
@@ -210,3 +220,8 @@ def test_a_part_of_no_rotation(tmp_path: Path) -> None:
     adj_q, adj_t = call(made("quat_part", "d", tmp_path).gradient, q, [0.25] * 3, g)
     assert adj_q.tolist() == [[0.25, 0.5, 0.75, 0.0], [-0.25, -0.5, -0.75, 0.0], [0.0] * 4]
     assert adj_t.tolist() == [0.0, 0.0, 0.0]
+
+
+def test_integers_have_none(tmp_path: Path) -> None:
+    text = "@kb.kernel\ndef one(a: kb.vec3i, out: kb.array(dtype=int)):\n    out[0] = kb.dot(a, a)\n"
+    assert function_of(tmp_path, text, "dot").gradient is None
