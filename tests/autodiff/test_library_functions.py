@@ -29,6 +29,20 @@ def own(a: kb.array(dtype=kb.vec2d), out: kb.array(dtype=kb.float64)):
     i = kb.tid()
     out[i] = 2.0 * scaled(a[i][0], a[i][1])
 
+@kb.func
+def root(x: kb.float64):
+    return kb.sqrt(x)
+
+@kb.func_grad(root)
+def adj_root(x: kb.float64, adj_ret: kb.float64):
+    kb.adjoint[x] += adj_ret / (2.0 * kb.sqrt(x))
+
+@kb.kernel
+def root_kernel(a: kb.array(dtype=kb.vec2d), out: kb.array(dtype=kb.float64)):
+    i = kb.tid()
+    r = root(a[i][0])
+    out[i] = r * a[i][1]
+
 @kb.kernel
 def length(a: kb.array(dtype=kb.vec3d), out: kb.array(dtype=kb.float64)):
     i = kb.tid()
@@ -138,6 +152,12 @@ def test_of_a_symmetric_matrix_both_halves_are_in_the_upper_one() -> None:
 
 def test_what_a_program_says_is_what_is_done() -> None:
     assert gradient("own", np.array([[3.0, 5.0]])).tolist() == [[100.0, 0.0]]
+
+
+def test_nothing_is_asked_where_nothing_flows() -> None:
+    """The gradient of a root at zero is infinite, and here it is multiplied by zero."""
+    found = gradient("root_kernel", np.array([[0.0, 0.0], [4.0, 1.0]]))
+    assert found.tolist() == [[0.0, 0.0], [0.25, 2.0]]
 
 
 def test_at_zero() -> None:
