@@ -13,7 +13,10 @@ from kbuild.ir.nodes import Kernel
 from kbuild.ir.verify import verify
 from kbuild.sim.blocks import over
 from tests.helpers import kernels
+from tests.helpers.accept import Accept, accept
 from tests.helpers.lockstep import run_in_lockstep
+
+__all__ = ["accept"]
 
 TEXT = """
 @kb.func
@@ -208,3 +211,9 @@ def test_what_costs_little_is_computed_again(type: str, value: str, saved: bool,
     decomposed = "@kb.func\ndef decomposed(m: kb.mat33):\n    u, s, v = kb.svd3(m)\n    return s[0] * u[0, 0]\n"
     (kernel,) = kernels.lower_text(tmp_path, decomposed + LOOP.replace("TYPE", type).replace("VALUE", value))
     assert bool(adjoint(kernel).saved) is saved
+
+
+@pytest.mark.nvrtc
+def test_they_compile(accept: Accept) -> None:
+    made = [adjoint(kernel).kernel for kernel in _kernels.values()]
+    accept(kernels.emit_kernels(made).source, "sm_90")
