@@ -13,6 +13,10 @@ from typing_extensions import ParamSpec, Self, TypeVar
 
 from kbuild import sim as sim
 from kbuild._version import __version__ as __version__
+from kbuild.derivatives.gradcheck import GradCheck as GradCheck
+from kbuild.derivatives.gradcheck import GradientError as GradientError
+from kbuild.derivatives.gradcheck import gradcheck as gradcheck
+from kbuild.derivatives.jacobian import jacobian as jacobian
 from kbuild.loader import factories as _factories
 from kbuild.loader.available import devices as devices
 from kbuild.loader.bound import BoundLaunch as BoundLaunch

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import linecache
 import random
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -201,7 +202,7 @@ def in_reverse_mode(case: Case, adjoint_of: Callable[[Kernel], Adjoint], checks:
         adjoints[name] = adjoint
     by_id = {id(arrays[name]): adjoint for name, adjoint in adjoints.items()}
     source = np.random.default_rng(case.program.seed)
-    words = gradients.backward(launches, adjoint_of, by_id, source)
+    words = gradients.backward(launches, functools.cache(adjoint_of), by_id, source)
     found = {name: numbers_of(adjoint, case.type_of(name)) for name, adjoint in adjoints.items()}
     return Reverse(found, words)
 
@@ -241,7 +242,3 @@ def text_of(program: Program, reason: str) -> str:
     ]
     lines += [f"# {one.name}: {one.kind} {one.shape}" for one in program.arrays]
     return "\n".join([*lines, "import kbuild as kb", "", program.text])
-
-
-def seeds(profile: str, first: int, count: int) -> Sequence[tuple[str, int]]:
-    return [(profile, seed) for seed in range(first, first + count)]

@@ -49,7 +49,7 @@ def launch(
     if len(args) != len(found.parameters):
         pack.arguments(found.name, found.parameters, args, frozenset())  # says so
     with watching.Aside():
-        leaves = {leaf.path: leaf for leaf in arguments.leaves([one for one, _ in found.parameters], args)}
+        leaves = {leaf.path: leaf for leaf in arguments.leaves(kernel, arguments.names_of(kernel), args)}
         arguments.with_types(list(leaves.values()), found.parameters)
         if device is None and leaves:
             device = next(iter(leaves.values())).data.device

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from .. import abi, foreign, frameworks, generic, indexed
 from ..array import array
+from ..layout import abi_type
 from ..values import SEQUENCES, class_of
 from .gradients import is_differentiable
 
@@ -46,12 +47,37 @@ def names_of(kernel: Any) -> list[str]:
     return list(generic.parameter_names(kernel.function))
 
 
-def leaves(names: list[str], args: Any) -> list[Leaf]:
+def leaves(kernel: Any, names: list[str], args: Any) -> list[Leaf]:
     """The arrays among arguments, in order. What is no argument at all is left to the launch, which will say so."""
     found: list[Leaf] = []
     for name, value in zip(names, args):
-        _collect(value, name, found)
+        if value.__class__ in (tuple, list) and any(_may_hold_arrays(one) for one in value):
+            _collect(_by_name(_type_of(kernel, name), value), name, found)  # the fields of a struct
+        else:
+            _collect(value, name, found)
     return found
+
+
+def _may_hold_arrays(value: Any) -> bool:
+    return not isinstance(value, (int, float, str, bytes))
+
+
+def _type_of(kernel: Any, name: str) -> abi.Type | None:
+    """The type of a parameter; None where it is open."""
+    parameters = getattr(kernel, "parameters", None)
+    if parameters is not None:
+        return dict(parameters).get(name)
+    try:
+        return abi_type(generic.annotation_of(kernel.function, name))
+    except TypeError:
+        return None
+
+
+def _by_name(type: abi.Type | None, value: Any) -> Any:
+    """A sequence of a struct's fields as a dictionary."""
+    if isinstance(type, abi.Struct) and value.__class__ in (tuple, list) and len(value) == len(type.fields):
+        return {one.name: _by_name(one.type, item) for one, item in zip(type.fields, value)}
+    return value
 
 
 def _collect(value: Any, path: str, found: list[Leaf]) -> None:

@@ -33,7 +33,7 @@ class Asked:
         self.dim, self.args, self.stream, self.device, self.block_dim, self.max_blocks = (
             dim, args, stream, device, block, most,
         )  # fmt: skip
-        self.leaves = arguments.leaves(list(arguments.names_of(kernel)), args)
+        self.leaves = arguments.leaves(kernel, arguments.names_of(kernel), args)
 
     @property
     def name(self) -> str:
