@@ -19,6 +19,8 @@ from __future__ import annotations
 
 _HOMES = {
     "_version": "__version__",
+    "derivatives.gradcheck": "GradCheck GradientError gradcheck",
+    "derivatives.jacobian": "jacobian",
     "loader.array": """
         array array1d array2d array3d array4d empty empty_like full full_like ones ones_like zeros zeros_like
     """,

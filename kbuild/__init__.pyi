@@ -13,6 +13,10 @@ from typing_extensions import ParamSpec, Self, TypeVar
 
 from kbuild import sim as sim
 from kbuild._version import __version__ as __version__
+from kbuild.derivatives.gradcheck import GradCheck as GradCheck
+from kbuild.derivatives.gradcheck import GradientError as GradientError
+from kbuild.derivatives.gradcheck import gradcheck as gradcheck
+from kbuild.derivatives.jacobian import jacobian as jacobian
 from kbuild.loader import factories as _factories
 from kbuild.loader.available import devices as devices
 from kbuild.loader.bound import BoundLaunch as BoundLaunch
@@ -52,6 +56,8 @@ from kbuild.loader.streams import Event as Event
 from kbuild.loader.streams import Stream as Stream
 from kbuild.loader.streams import elapsed_time as elapsed_time
 from kbuild.loader.streams import stream_priorities as stream_priorities
+from kbuild.loader.tape.tape import Tape as Tape
+from kbuild.loader.tape.watching import no_grad as no_grad
 from kbuild.loader.timers import ScopedTimer as ScopedTimer
 from kbuild.primitives.functions import array_cast as array_cast
 from kbuild.primitives.functions import array_scan as array_scan
@@ -177,9 +183,7 @@ class array(Generic[_T]):
 
     ptr: int
     shape: tuple[int, ...]
-    requires_grad: bool
     retain_grad: bool
-    grad: None
     strides: tuple[int, ...]
     dtype: Any
     device: Device | HostDevice
@@ -197,6 +201,7 @@ class array(Generic[_T]):
         ndim: int | None = None,
         copy: bool = True,
         memory: _Memory | None = None,
+        requires_grad: bool = False,
     ) -> None: ...
     @_overload
     def __init__(
@@ -211,7 +216,18 @@ class array(Generic[_T]):
         ndim: int | None = None,
         copy: bool = True,
         memory: _Memory | None = None,
+        requires_grad: bool = False,
     ) -> None: ...
+    @property
+    def requires_grad(self) -> bool:
+        """Whether a `kb.Tape` carries gradients to this array."""
+    @requires_grad.setter
+    def requires_grad(self, value: bool) -> None: ...
+    @property
+    def grad(self) -> Self | None:
+        """The array's gradient; None where it requires none."""
+    @grad.setter
+    def grad(self, value: array[_T] | None) -> None: ...
     @property
     def ndim(self) -> int:
         """Number of axes."""
@@ -452,49 +468,93 @@ class indexedarray4d(indexedarray[_T]):
 
 @_overload
 def empty(
-    shape: int | Sequence[int], dtype: type[_T], device: Any = None, memory: _Memory | None = None
+    shape: int | Sequence[int],
+    dtype: type[_T],
+    device: Any = None,
+    memory: _Memory | None = None,
+    requires_grad: bool = False,
 ) -> array[_T]:
     """An array of undefined content."""
 
 @_overload
-def empty(shape: int | Sequence[int], *, device: Any = None, memory: _Memory | None = None) -> array[float]: ...
+def empty(
+    shape: int | Sequence[int], *, device: Any = None, memory: _Memory | None = None, requires_grad: bool = False
+) -> array[float]: ...
 @_overload
 def zeros(
-    shape: int | Sequence[int], dtype: type[_T], device: Any = None, memory: _Memory | None = None
+    shape: int | Sequence[int],
+    dtype: type[_T],
+    device: Any = None,
+    memory: _Memory | None = None,
+    requires_grad: bool = False,
 ) -> array[_T]:
     """An array of zeros (every byte zero)."""
 
 @_overload
-def zeros(shape: int | Sequence[int], *, device: Any = None, memory: _Memory | None = None) -> array[float]: ...
+def zeros(
+    shape: int | Sequence[int], *, device: Any = None, memory: _Memory | None = None, requires_grad: bool = False
+) -> array[float]: ...
 @_overload
 def ones(
-    shape: int | Sequence[int], dtype: type[_T], device: Any = None, memory: _Memory | None = None
+    shape: int | Sequence[int],
+    dtype: type[_T],
+    device: Any = None,
+    memory: _Memory | None = None,
+    requires_grad: bool = False,
 ) -> array[_T]:
     """An array of ones; vectors and matrices have ones in every component."""
 
 @_overload
-def ones(shape: int | Sequence[int], *, device: Any = None, memory: _Memory | None = None) -> array[float]: ...
+def ones(
+    shape: int | Sequence[int], *, device: Any = None, memory: _Memory | None = None, requires_grad: bool = False
+) -> array[float]: ...
 @_overload
 def full(
-    shape: int | Sequence[int], value: Any, dtype: type[_T], device: Any = None, memory: _Memory | None = None
+    shape: int | Sequence[int],
+    value: Any,
+    dtype: type[_T],
+    device: Any = None,
+    memory: _Memory | None = None,
+    requires_grad: bool = False,
 ) -> array[_T]:
     """An array with `value` in every element; dtype as the value's, unless given."""
 
 @_overload
-def full(shape: int | Sequence[int], value: _T, *, device: Any = None, memory: _Memory | None = None) -> array[_T]: ...
-def empty_like(src: array[_T], device: Any = None, memory: _Memory | None = None) -> array[_T]:
+def full(
+    shape: int | Sequence[int],
+    value: _T,
+    *,
+    device: Any = None,
+    memory: _Memory | None = None,
+    requires_grad: bool = False,
+) -> array[_T]: ...
+def empty_like(
+    src: array[_T], device: Any = None, memory: _Memory | None = None, requires_grad: bool | None = None
+) -> array[_T]:
     """An array of the shape, the type and the device of another, of undefined content."""
 
-def zeros_like(src: array[_T], device: Any = None, memory: _Memory | None = None) -> array[_T]:
+def zeros_like(
+    src: array[_T], device: Any = None, memory: _Memory | None = None, requires_grad: bool | None = None
+) -> array[_T]:
     """An array of the shape, the type and the device of another, of zeros."""
 
-def ones_like(src: array[_T], device: Any = None, memory: _Memory | None = None) -> array[_T]:
+def ones_like(
+    src: array[_T], device: Any = None, memory: _Memory | None = None, requires_grad: bool | None = None
+) -> array[_T]:
     """An array of the shape, the type and the device of another, of ones."""
 
-def full_like(src: array[_T], value: Any, device: Any = None, memory: _Memory | None = None) -> array[_T]:
+def full_like(
+    src: array[_T], value: Any, device: Any = None, memory: _Memory | None = None, requires_grad: bool | None = None
+) -> array[_T]:
     """An array of the shape, the type and the device of another with `value` in every element."""
 
-def clone(src: array[_T], device: Any = None, memory: _Memory | None = None, stream: Any = None) -> array[_T]:
+def clone(
+    src: array[_T],
+    device: Any = None,
+    memory: _Memory | None = None,
+    stream: Any = None,
+    requires_grad: bool | None = None,
+) -> array[_T]:
     """A copy of an array, on its own device unless another is named, without gaps."""
 
 @_overload
@@ -510,11 +570,11 @@ def from_dlpack(data: Any, dtype: type[_T]) -> array[_T]:
 @_overload
 def from_dlpack(data: Any) -> array[Any]: ...
 @_overload
-def from_torch(tensor: Any, dtype: type[_T]) -> array[_T]:
+def from_torch(tensor: Any, dtype: type[_T], requires_grad: bool = False) -> array[_T]:
     """An array over the memory of a tensor of PyTorch's."""
 
 @_overload
-def from_torch(tensor: Any) -> array[Any]: ...
+def from_torch(tensor: Any, *, requires_grad: bool = False) -> array[Any]: ...
 @_overload
 def from_cupy(data: Any, dtype: type[_T]) -> array[_T]:
     """An array over the memory of a CuPy array."""

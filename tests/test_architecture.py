@@ -44,7 +44,14 @@ PIPELINE = SCAN | {"scan", "nvrtc", "bundle", "_version"}
 EVERYTHING = PIPELINE | {"pipeline", "jit", "simulate", "warp", "codes"}
 
 ROOMS: dict[str, set[str]] = {
-    "": {"errors", "loader", "primitives", "jit", "_version"},  # kbuild/__init__.py: the public names, lazily
+    "": {
+        "derivatives",
+        "errors",
+        "loader",
+        "primitives",
+        "jit",
+        "_version",
+    },  # kbuild/__init__.py: the public names, lazily
     "_version": set(),
     "codes": set(),
     "errors": set(),
@@ -60,6 +67,7 @@ ROOMS: dict[str, set[str]] = {
     "codegen": PASSES,
     "nvrtc": {"config", "targets", "loader", "errors"},
     "primitives": {"loader"},
+    "derivatives": {"loader"},
     "bundle": {"loader", "targets", "errors"},
     "scan": SCAN,
     "pipeline": PIPELINE,
@@ -246,7 +254,7 @@ def not_python_3_8(modules: dict[str, Module]) -> list[str]:
     """Syntax errors of Python 3.8 in the modules that must run there."""
     problems = []
     for module in modules.values():
-        if module.name in PYTHON_3_8 or module.room in ("loader", "hooks", "primitives", "warp"):
+        if module.name in PYTHON_3_8 or module.room in ("loader", "hooks", "primitives", "derivatives", "warp"):
             try:
                 ast.parse(module.text, feature_version=(3, 8))
             except SyntaxError as error:

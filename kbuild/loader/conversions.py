@@ -6,6 +6,8 @@ name, and for programs written for Warp. A library is imported when it is named 
 
 from __future__ import annotations
 
+import sys
+
 from . import abi, context, current, dlpack, foreign, frameworks, interface, ordering, uses
 from .array import array
 from .layout import abi_type
@@ -31,14 +33,20 @@ __all__ = (
 # PyTorch
 
 
-def from_torch(tensor: Any, dtype: Any = None) -> array:
+def from_torch(tensor: Any, dtype: Any = None, requires_grad: bool = False) -> array:
     """An array over a tensor's memory; with a vector or matrix as `dtype` the last axes are its components.
 
-    Tensors that require gradients are taken too; what kernels write to them is no part of PyTorch's graph.
+    Tensors that require gradients are taken too; what kernels write to them is no part of PyTorch's graph. With
+    `requires_grad` the array's gradient is the tensor's `grad`, which is made where there is none yet.
     """
     if not frameworks.is_tensor(tensor):
         raise TypeError("from_torch wants a tensor of PyTorch's, not %s" % describe(tensor))
-    return foreign.asarray(tensor, dtype)
+    made = foreign.asarray(tensor, dtype)
+    if requires_grad:
+        if tensor.grad is None:
+            tensor.grad = sys.modules["torch"].zeros_like(tensor)
+        made.grad = foreign.asarray(tensor.grad, made.dtype)
+    return made
 
 
 def to_torch(whole: array, requires_grad: bool = False) -> Any:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import struct
 
-from . import abi, host, interface
+from . import abi, host, interface, uses
 from .array import Shaped, array, empty
 from .foreign import asarray
 from .layout import IndexedAnnotation, abi_type
@@ -18,6 +18,7 @@ from .values import class_of, describe
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
 __all__ = ("indexedarray", "indexedarray1d", "indexedarray2d", "indexedarray3d", "indexedarray4d")
@@ -105,7 +106,7 @@ class indexedarray(Shaped):
     def contiguous(self) -> array:
         """The elements in an array of their own."""
         made = empty(self.shape, self.dtype, self.device)
-        _upload(made, self.tobytes())
+        _taped("indexedarray.contiguous", self._arrays, made, lambda: _upload(made, self.tobytes()))
         return made
 
     def assign(self, data: Any) -> None:
@@ -114,7 +115,7 @@ class indexedarray(Shaped):
         if shape != self.shape or element != self._type.element:
             message = "cannot copy %s of shape %r into %s of shape %r"
             raise ValueError(message % (element, shape, self._type.element, self.shape))
-        self._scatter(encoded)
+        self._scatter(encoded, data)
 
     def fill_(self, value: Any) -> None:
         """Sets every element."""
@@ -126,7 +127,11 @@ class indexedarray(Shaped):
         """Sets every byte of the elements to zero."""
         self._scatter(bytes(self.nbytes))
 
-    def _scatter(self, elements: Any) -> None:
+    def _scatter(self, elements: Any, source: Any = None) -> None:
+        reads = (*self._arrays, source) if isinstance(source, array) else self._arrays
+        _taped("a copy into an indexedarray", reads, self.data, lambda: self._put(elements))
+
+    def _put(self, elements: Any) -> None:
         positions, length = self._runs()
         if self.size == 0:
             return
@@ -307,6 +312,17 @@ def _encoded(data: Any, dtype: Any) -> tuple[Any, tuple[int, ...], abi.Type]:
         return source.tobytes(), source.shape, source._type.element
     encoded, shape, _ = host.encode(data, dtype)
     return encoded, shape, abi_type(dtype)
+
+
+def _taped(name: str, reads: tuple[array, ...], to: array, again: Callable[[], None]) -> None:
+    """Writes into an array by `again`, which a tape may want to know of: no gradient passes through it."""
+    if uses.tapes:
+        from .tape import watching
+
+        is_done, _ = watching.function(name, list(reads), [to], None, again)
+        if is_done:
+            return
+    again()
 
 
 def _upload(to: array, data: Any) -> None:

@@ -35,6 +35,9 @@ def launch(
     block: Any = None,
     max_blocks: int = 0,
     record_cmd: bool = False,
+    adjoint: bool = False,
+    adj_inputs: Any = (),
+    adj_outputs: Any = (),
 ) -> Any:
     """Launches `kernel` over `dim` threads (a number, or a tuple of one to four), with `inputs`, then `outputs`.
 
@@ -43,9 +46,17 @@ def launch(
     the threads of each, as one to three numbers (x, y, z). `max_blocks` caps the blocks that run at once: what does not
     fit is launched after them, on the same stream. Returns at once; what goes wrong inside a kernel shows later
     (`KBUILD_CHECK=launch` waits for it). With `record_cmd` nothing is launched: the result is what `kb.bind` gives.
-    Raises LaunchError, BundleError, StaleBundle, DriverError.
+    With `adjoint` the kernel's adjoint is launched, for arrays that hold what they held before: it takes the gradients
+    of what the kernel writes, and adds to those of what it reads. `adj_inputs` and `adj_outputs` are these gradients,
+    in the place of the arguments that they belong to; where there is none, or None, it is the array's own. Raises
+    LaunchError, BundleError, StaleBundle, DriverError.
     """
-    if record_cmd:
+    if record_cmd or adjoint:
+        if adjoint:
+            from .tape import adjoints
+
+            asked = dim, inputs, outputs, adj_inputs, adj_outputs, device, stream, block_dim, grid, block, max_blocks
+            return adjoints.launch(kernel, record_cmd, *asked)
         from .bound import bind
 
         return bind(kernel, dim, inputs, outputs, device, stream, block_dim, grid, block, max_blocks)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kbuild.loader import abi
 from kbuild.loader.values import class_of, uint8, uint16, uint32, uint64
-from kbuild.primitives import casting, conditions, copying, reducing, runs, scanning, sorting
+from kbuild.primitives import accumulating, casting, conditions, copying, reducing, runs, scanning, sorting
 from kbuild.primitives.kernels import made_once
 
 TYPE_CHECKING = False
@@ -56,6 +56,11 @@ def copy_kernels(size: int) -> tuple[Kernel, Kernel]:
     return made_once(copying.make_copy, _COPIED[size]), made_once(copying.make_turn, _COPIED[size])
 
 
+def addition_kernel(dtype: Any) -> Kernel:
+    """What adds numbers of a type to others."""
+    return made_once(accumulating.make_addition, dtype)
+
+
 def _scans() -> Iterator[Kernel]:
     for name in scanning.TYPES:
         yield from scan_kernels(type_named(name))
@@ -96,6 +101,8 @@ def _conditions() -> Iterator[Kernel]:
 def _copies() -> Iterator[Kernel]:
     for size in _COPIED:
         yield from copy_kernels(size)
+    for name in accumulating.TYPES:
+        yield addition_kernel(type_named(name))
 
 
 KERNELS: dict[str, Callable[[], Iterator[Kernel]]] = {

@@ -39,7 +39,7 @@ def copy(to: View, source: View, device: Any, stream: int) -> bool:
     if not plan.fits:
         return False
     kernel = plan.kernel()
-    target = _ready(kernel, device)
+    target = ready(kernel, device)
     if target is None:
         return False
     for at, start in plan.offsets():
@@ -48,7 +48,7 @@ def copy(to: View, source: View, device: Any, stream: int) -> bool:
     return True
 
 
-def _ready(kernel: Kernel, device: context.Device) -> Any:
+def ready(kernel: Kernel, device: context.Device) -> Any:
     """What launches a kernel, with its code on the GPU; None where there is none, which is remembered until more
     modules with kernels are known.
     """

@@ -6,7 +6,7 @@ computed at once (`on_host`). Results are the same bits each time.
 
 from __future__ import annotations
 
-from kbuild.loader import abi
+from kbuild.loader import abi, uses
 from kbuild.loader.values import int32
 from kbuild.primitives import casting, scanning, sorting, views
 from kbuild.primitives.kernels import BLOCK, chunks_of
@@ -27,6 +27,12 @@ def array_scan(in_array: Any, out_array: Any, inclusive: bool = True, stream: An
     number. Both arrays have one type and size; they may be the same. Raises TypeError, ValueError, LaunchError.
     """
     name = "array_scan"
+    if uses.tapes:
+        from kbuild.primitives import backward
+
+        again = lambda: array_scan(in_array, out_array, inclusive, stream)  # noqa: E731
+        if views.taped(name, [in_array], [out_array], stream, again, backward.of_scan(inclusive))[0]:
+            return
     values, out = views.given(name, "in_array", in_array, stream), views.given(name, "out_array", out_array, stream)
     scalar = views.scalar_of(name, "in_array", values, scanning.TYPES)
     if values._type.element != out._type.element:
@@ -70,6 +76,11 @@ def radix_sort_pairs(
     Raises TypeError, ValueError, LaunchError.
     """
     name = "radix_sort_pairs"
+    if uses.tapes:
+        both = [keys, values]
+        again = lambda: radix_sort_pairs(keys, values, count, begin_bit, end_bit, stream)  # noqa: E731
+        if views.taped(name, both, both, stream, again)[0]:
+            return
     key_array, value_array = views.given(name, "keys", keys, stream), views.given(name, "values", values, stream)
     key = views.scalar_of(name, "keys", key_array, _KEYS)
     if key != key_array._type.element:
@@ -154,6 +165,11 @@ def runlength_encode(
     for the GPU. Raises TypeError, ValueError, LaunchError.
     """
     name = "runlength_encode"
+    if uses.tapes:
+        again = lambda: runlength_encode(values, run_values, run_lengths, run_count, value_count, stream)  # noqa: E731
+        is_done, result = views.taped(name, [values], [run_values, run_lengths, run_count], stream, again)
+        if is_done:
+            return result
     given = {"values": values, "run_values": run_values, "run_lengths": run_lengths}
     if run_count is not None:
         given["run_count"] = run_count
@@ -203,6 +219,12 @@ def array_cast(in_array: Any, out_array: Any, count: int | None = None, stream: 
     number of elements, for arrays of one axis only. Raises TypeError, ValueError, LaunchError.
     """
     name = "array_cast"
+    if uses.tapes:
+        from kbuild.primitives import backward
+
+        again = lambda: array_cast(in_array, out_array, count, stream)  # noqa: E731
+        if views.taped(name, [in_array], [out_array], stream, again, backward.of_cast(in_array, out_array, count))[0]:
+            return
     source, out = views.given(name, "in_array", in_array, stream), views.given(name, "out_array", out_array, stream)
     kinds = [
         views.scalar_of(name, what, one, casting.TYPES) for what, one in (("in_array", source), ("out_array", out))

@@ -6,7 +6,7 @@ lie side by side. What a launch cannot take at once (more than two axes of a kin
 
 from __future__ import annotations
 
-from kbuild.loader import abi
+from kbuild.loader import abi, uses
 from kbuild.loader.layout import abi_type
 from kbuild.loader.values import class_of
 from kbuild.primitives import reducing, views
@@ -33,6 +33,14 @@ def array_sum(
     LaunchError.
     """
     name = "array_sum"
+    if uses.tapes and (out is not None or axis is not None):
+        from kbuild.primitives import backward
+
+        made = [out]
+        again = lambda: _kept(made, array_sum(values, made[-1], value_count, axis, stream))  # noqa: E731
+        is_done, result = views.taped(name, [values], [out], stream, again, backward.of_sum(value_count, axis))
+        if is_done:
+            return result
     source = views.given(name, "values", values, stream)
     scalar = views.scalar_of(name, "values", source, reducing.TYPES)
     kept, reduced, found = _axes(name, "value_count", (source,), value_count, axis)
@@ -53,6 +61,12 @@ def array_inner(
     See `array_sum`; the result is a number, or an array of numbers.
     """
     name = "array_inner"
+    if uses.tapes and (out is not None or axis is not None):
+        made = [out]
+        again = lambda: _kept(made, array_inner(a, b, made[-1], count, axis, stream))  # noqa: E731
+        is_done, result = views.taped(name, [a, b], [out], stream, again)
+        if is_done:
+            return result
     first, second = views.given(name, "a", a, stream), views.given(name, "b", b, stream)
     scalar = views.scalar_of(name, "a", first, reducing.TYPES)
     if first.shape != second.shape or first._type.element != second._type.element:
@@ -69,6 +83,12 @@ def array_inner(
         products = [*reduced, (parts, scalar.size, scalar.size)]
         _Addition((first, second), scalar, stream).into(target, kept, products)
     return _answer(target, out, axis, stream)
+
+
+def _kept(made: list[Any], result: Any) -> Any:
+    """A result for whose memory the next call, if there is one, shall ask again."""
+    made[0] = result
+    return result
 
 
 def _on_host() -> Any:

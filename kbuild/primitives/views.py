@@ -11,7 +11,7 @@ from kbuild.loader.values import class_of, describe
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from typing import Any
 
     from kbuild.loader.types import Kernel
@@ -75,6 +75,15 @@ def is_contiguous(given: array) -> bool:
     """Row-major without gaps."""
     wanted = interface.contiguous_strides(given.shape, given._type.element.size)
     return all(n == 1 or has == want for n, has, want in zip(given.shape, given.strides, wanted))
+
+
+def taped(
+    function: str, reads: Sequence[Any], writes: Sequence[Any], stream: Any, again: Callable[[], Any], back: Any = None
+) -> tuple[bool, Any]:
+    """See `loader.tape.watching.function`; asked where `uses.tapes` is not empty."""
+    from kbuild.loader.tape import watching
+
+    return watching.function("kb." + function, list(reads), list(writes), stream, again, back)
 
 
 def line(function: str, name: str, given: array) -> tuple[int, int]:

@@ -28,7 +28,7 @@ from kbuild.warp import modules
 # The most bytes that an adjoint's parameters may take, and who says so.
 Limit = tuple[int, str]
 
-_LISTED = ("read", "written", "accumulated", "before", "after", "scratch")
+_LISTED = ("read", "written", "accumulated", "before", "after", "scratch", "owned")
 
 
 def adjoints_of(found: Iterable[Found], request: Request) -> list[Found]:

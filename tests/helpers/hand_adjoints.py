@@ -20,7 +20,7 @@ class Hand:
         self.name, self.parameters, self.kernel = found.name, found.parameters, compiled(adjoint, ())
         self.adjoint = adjoint
         self.saved: dict[str, int | None] = facts.get("saved", {})
-        for name in ("read", "written", "accumulated", "before", "after", "scratch"):
+        for name in ("read", "written", "accumulated", "before", "after", "scratch", "owned"):
             setattr(self, name, frozenset(facts.get(name, "").split()))
 
     def launch(
@@ -181,3 +181,9 @@ ADJOINTS: dict[str, tuple[Any, dict[str, Any]]] = {
     "push": (push_adjoint, {"read": "body.mass body.force", "written": "y", "before": "body.mass body.force"}),
     "power": (power_adjoint, {"read": "x n", "written": "y", "before": "x n", "saved": {"float32": None}}),
 }
+
+
+@kb.kernel
+def triple(x: kb.array(dtype=float), y: kb.array(dtype=float)):
+    i = kb.tid()
+    y[i] = 3.0 * x[i]

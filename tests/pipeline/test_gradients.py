@@ -60,7 +60,7 @@ def test_an_adjoint_is_a_kernel_of_a_unit_of_its_own(kbuild: Kbuild, tmp_path: P
         "kernel": 3,
         "read": ["x"],
         "written": ["y"],
-        **{name: [] for name in ("accumulated", "before", "after", "scratch")},
+        **{name: [] for name in ("accumulated", "before", "after", "scratch", "owned")},
         "saved": {},
     }
     assert "backward" not in rows["kernels"][2]

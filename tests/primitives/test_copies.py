@@ -34,14 +34,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def machine(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Machine]:
-    monkeypatch.setattr(copies, "_ready", lambda kernel, device: kernel.target)
+    monkeypatch.setattr(copies, "ready", lambda kernel, device: kernel.target)
     with on_this_machine(Compiled(folder)) as found:
         yield found
 
 
 @pytest.fixture
 def simulated(monkeypatch: pytest.MonkeyPatch) -> Iterator[Machine]:
-    monkeypatch.setattr(copies, "_ready", lambda kernel, device: kernel.target)
+    monkeypatch.setattr(copies, "ready", lambda kernel, device: kernel.target)
     with on_this_machine(Simulated()) as found:
         yield found
 

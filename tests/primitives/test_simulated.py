@@ -13,7 +13,7 @@ import pytest
 
 import kbuild as kb
 from kbuild import primitives
-from kbuild.primitives import copies, kernels, sorting, sums, views
+from kbuild.primitives import additions, copies, kernels, sorting, sums, views
 from tests.helpers.whole_arrays import Machine, Simulated, on_this_machine
 
 KERNELS = {
@@ -21,7 +21,7 @@ KERNELS = {
     "array_inner": {"sum_chunks", "sum_rows"},
     "array_scan": {"chunk_sums", "scan_chunks"},
     "array_sum": {"sum_chunks", "sum_rows"},
-    "copy": {"copy_words", "turn_words"},
+    "copy": {"add_numbers", "copy_words", "turn_words"},
     "radix_sort_pairs": {"count_digits", "move_pairs", "place_digits"},
     "runlength_encode": {"count_heads", "write_runs"},
 }
@@ -32,7 +32,7 @@ def machine(monkeypatch: pytest.MonkeyPatch) -> Iterator[Machine]:
     """Two blocks share the work where several can, so that one has two tiles and the other a part of one."""
     monkeypatch.setattr(kernels, "MOST_CHUNKS", 2)
     monkeypatch.setattr(sums, "MOST_CHUNKS", 2)
-    monkeypatch.setattr(copies, "_ready", lambda kernel, device: kernel.target)
+    monkeypatch.setattr(copies, "ready", lambda kernel, device: kernel.target)
     with on_this_machine(Simulated()) as found:
         yield found
 
@@ -95,6 +95,11 @@ def copy() -> None:
     for view, to in ((source.transpose(), turned), (source[:, ::2], thin[:, ::-1])):
         assert copies.copy(to._view, view._view, to.device, 0)
         np.testing.assert_array_equal(to.numpy(), view.numpy())
+    sums, one = kb.array(np.ones((40, 3), np.float32)), kb.array(np.arange(3, dtype=np.float32))
+    rows = kb.array(ptr=one.ptr, shape=(40, 3), strides=(0, 4), dtype=float, device=one.device, owner=one)
+    assert additions.add(sums, rows)
+    assert additions.add(sums[::2], rows[::2])
+    np.testing.assert_array_equal(sums.numpy()[:2], [[1, 3, 5], [1, 2, 3]])
 
 
 def test_places_of_more_tiles_than_a_block_takes_at_once() -> None:

@@ -344,3 +344,124 @@ def test_columns_of_one_array_are_no_overlap():
         kb.launch(times, dim=3, inputs=[both[:, 0], both[:, 1]])
     tape.backward()
     assert both.grad.tolist() == [[1, 1]] * 3
+
+
+def test_the_adjoint_alone():
+    x, f = floats(2, 3, requires_grad=True), floats(4, 5)
+    adj_f = floats(0, 0)
+    x.grad.assign([1.0, 10.0])
+    kb.launch(times, dim=2, inputs=[x, f], adjoint=True, adj_inputs=[None, adj_f])
+    assert x.grad.tolist() == [4, 50]
+    assert adj_f.tolist() == [2, 30]
+    y, adj_x, adj_y = kb.zeros(2, device="sim"), floats(0, 0), floats(1, 1)
+    kb.launch(double, dim=2, inputs=[f], outputs=[y], adjoint=True, adj_inputs=[adj_x], adj_outputs=[adj_y])
+    assert (adj_x.tolist(), adj_y.tolist()) == ([2, 2], [0, 0])
+    n = kb.array([2, 3], dtype=int, device="sim")
+    y.grad = floats(1, 1)
+    kb.launch(power, dim=2, inputs=[x, n], outputs=[y], adjoint=True)
+    assert x.grad.tolist() == [4 + 2 * 2, 50 + 3 * 9]
+    body = Body(mass=floats(1, 2, requires_grad=True), force=floats(3, 4))
+    kb.launch(push, dim=2, inputs=[body, y, 10.0], adjoint=True, adj_inputs=[None, adj_y])
+    assert body.mass.grad.tolist() == [0, 0]
+    adj_y.fill_(1.0)
+    kb.launch(push, dim=2, inputs=[body, y, 10.0], adjoint=True, adj_inputs=[None, adj_y])
+    assert body.mass.grad.tolist() == [30, 40]
+
+
+@pytest.mark.parametrize(("asked", "text"), [
+    ({"adj_inputs": [None, None, None]}, "adj_inputs wants a list of arrays, or None, in the place of 2 arguments"),
+    ({"adj_outputs": "no"}, "adj_outputs wants a list"),
+    ({"adj_inputs": [[1.0]]}, "adj_x: wanted array1"),
+    ({"record_cmd": True}, "record_cmd and adjoint do not go together"),
+    ({"kernel": without}, "without was built without its gradient"),
+], ids=str)  # fmt: skip
+def test_an_adjoint_that_cannot_be_launched(asked, text):
+    x, y = floats(1, 2), kb.zeros(2, device="sim")
+    asked = {"kernel": double, "inputs": [x, y], **asked}
+    with pytest.raises(LaunchError) as error:
+        kb.launch(dim=2, adjoint=True, **asked)
+    assert text in str(error.value)
+
+
+def test_an_adjoint_is_not_recorded():
+    x = floats(1, 2, requires_grad=True)
+    with kb.Tape(), pytest.raises(LaunchError, match="cannot record an adjoint"):
+        kb.launch(times, dim=2, inputs=[x, floats(1, 1)], adjoint=True)
+
+
+def test_functions_over_whole_arrays():
+    x, out = kb.ones((2, 3), device="sim", requires_grad=True), kb.zeros(1, device="sim")
+    with kb.Tape() as tape:
+        kb.array_sum(x, out)
+    tape.backward(grads={out: [5.0]})
+    assert x.grad.tolist() == [[5, 5, 5]] * 2
+    tape.reset()
+    with tape:
+        rows = kb.array_sum(x, axis=1)
+    tape.backward(grads={rows: [[1.0], [10.0]]})
+    assert x.grad.tolist() == [[1] * 3, [10] * 3]
+    x.fill_(2.0)
+    tape.replay()
+    assert rows.tolist() == [[6], [6]]
+    y = floats(1, 2, 3, requires_grad=True)
+    for inclusive, expected in ((True, [111, 110, 100]), (False, [110, 100, 0])):
+        sums = kb.zeros(3, device="sim")
+        with kb.Tape() as tape:
+            kb.array_scan(y, sums, inclusive)
+        tape.backward(grads={sums: [1.0, 10.0, 100.0]})
+        assert y.grad.tolist() == expected
+        y.grad.zero_()
+    wide = kb.zeros(3, dtype=kb.float64, device="sim")
+    with kb.Tape() as tape:
+        kb.array_cast(y, wide)
+    tape.backward()
+    assert y.grad.tolist() == [1, 1, 1]
+
+
+OPAQUE = {
+    "kb.array_inner": lambda x, y: kb.array_inner(x, x, y[:1]),
+    "kb.radix_sort_pairs": lambda x, y: kb.radix_sort_pairs(kb.array([2, 1, 0, 0], dtype=int, device="sim"), x, 2),
+    "kb.array_sum": lambda x, y: kb.array_sum(x, y[:1], value_count=2),
+    "kb.array_cast": lambda x, y: kb.array_cast(x, y, 2),
+    "indexedarray.contiguous": lambda x, y: kb.copy(
+        y[:2], kb.indexedarray(x, kb.array([0, 1], dtype=int, device="sim")).contiguous()
+    ),
+    "a copy into an indexedarray": lambda x, y: kb.indexedarray(
+        y, kb.array([0, 1], dtype=int, device="sim")
+    ).assign(x[:2]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OPAQUE)
+def test_what_has_no_derivative_says_so_when_a_gradient_reaches_it(name):
+    x, y, unused = floats(1, 2, 3, 4, requires_grad=True), kb.zeros(4, device="sim"), kb.zeros(4, device="sim")
+    with kb.Tape() as tape:
+        OPAQUE[name](x, unused)
+        kb.launch(double, dim=4, inputs=[x], outputs=[y])
+    if name != "kb.radix_sort_pairs":  # which sorts in place
+        tape.backward(grads={y: [1.0, 1.0, 1.0, 1.0]})
+        assert x.grad.tolist() == [2, 2, 2, 2]
+    with kb.Tape() as tape:
+        OPAQUE[name](x, y)
+    with pytest.raises(LaunchError, match="%s has no derivative here, and a gradient reaches" % name):
+        tape.backward()
+
+
+def test_whole_numbers_are_copied_in_time_too():
+    n, runs, lengths = (kb.array([2, 2, 3], dtype=int, device="sim") for _ in range(3))
+    x, y = floats(2, 2, 3, requires_grad=True), kb.zeros(3, device="sim")
+    with kb.Tape() as tape:
+        kb.launch(power, dim=3, inputs=[x, n], outputs=[y])
+        assert kb.runlength_encode(runs, n, lengths) == 2
+    tape.backward()
+    assert x.grad.tolist() == [4, 4, 27]
+
+
+def test_one_number_in_the_place_of_several():
+    x, y = kb.ones(1, device="sim"), kb.zeros(3, device="sim")
+    same = kb.array(ptr=x.ptr, shape=3, strides=(0,), dtype=float, device="sim", owner=x)
+    same.requires_grad = True
+    with kb.Tape() as tape:
+        kb.copy(y, same)
+    with pytest.raises(LaunchError, match="one number for several of its elements"):
+        tape.backward()

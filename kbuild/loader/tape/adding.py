@@ -25,6 +25,11 @@ def add(to: array, source: array, about: str) -> None:
         raise LaunchError(
             "%s: copies of structs pass no gradients on (%r)\n  help: copy their fields in a kernel" % (about, to)
         )
+    if any(extent > 1 and not stride for extent, stride in zip(to.shape, to.strides)):
+        raise LaunchError(
+            "%s: the gradient of %r is one number for several of its elements\n"
+            "  help: copy the array before it is used (kb.clone)" % (about, to)
+        )
     if to.device.kind == "cuda":
         provider = providers.find(providers.ADDITION)
         if provider is not None and provider(to, source):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from .. import abi, foreign, frameworks, generic, indexed
 from ..array import array
+from ..layout import abi_type
 from ..values import SEQUENCES, class_of
 from .gradients import is_differentiable
 
@@ -46,12 +47,37 @@ def names_of(kernel: Any) -> list[str]:
     return list(generic.parameter_names(kernel.function))
 
 
-def leaves(names: list[str], args: Any) -> list[Leaf]:
+def leaves(kernel: Any, names: list[str], args: Any) -> list[Leaf]:
     """The arrays among arguments, in order. What is no argument at all is left to the launch, which will say so."""
     found: list[Leaf] = []
     for name, value in zip(names, args):
-        _collect(value, name, found)
+        if value.__class__ in (tuple, list) and any(_may_hold_arrays(one) for one in value):
+            _collect(_by_name(_type_of(kernel, name), value), name, found)  # the fields of a struct
+        else:
+            _collect(value, name, found)
     return found
+
+
+def _may_hold_arrays(value: Any) -> bool:
+    return not isinstance(value, (int, float, str, bytes))
+
+
+def _type_of(kernel: Any, name: str) -> abi.Type | None:
+    """The type of a parameter; None where it is open."""
+    parameters = getattr(kernel, "parameters", None)
+    if parameters is not None:
+        return dict(parameters).get(name)
+    try:
+        return abi_type(generic.annotation_of(kernel.function, name))
+    except TypeError:
+        return None
+
+
+def _by_name(type: abi.Type | None, value: Any) -> Any:
+    """A sequence of a struct's fields as a dictionary."""
+    if isinstance(type, abi.Struct) and value.__class__ in (tuple, list) and len(value) == len(type.fields):
+        return {one.name: _by_name(one.type, item) for one, item in zip(type.fields, value)}
+    return value
 
 
 def _collect(value: Any, path: str, found: list[Leaf]) -> None:
@@ -71,12 +97,12 @@ def _collect(value: Any, path: str, found: list[Leaf]) -> None:
         for name, item in zip(value._fields, value):
             _collect(item, "%s.%s" % (path, name), found)
     else:
-        seen = _over(value)
+        seen = over(value)
         if seen is not None:
             found.append(Leaf(path, value, seen))
 
 
-def _over(value: Any) -> array | None:
+def over(value: Any) -> array | None:
     """An array over another library's; None where there is none to be made."""
     if not (foreign.is_array(value) or hasattr(value, "__array_interface__")):
         return None
@@ -154,6 +180,11 @@ def has_adjoint(type: abi.Type) -> bool:
     if isinstance(type, abi.Struct):
         return any(has_adjoint(one.type) for one in type.fields)
     return isinstance(type, abi.Array) and is_differentiable(type)
+
+
+def adjoints(parameters: Any, args: Any, of: Callable[[str, Any], Any]) -> list[Any]:
+    """What follows the arguments of a kernel in those of its adjoint: see `adjoint`."""
+    return [adjoint(type, value, name, of) for (name, type), value in zip(parameters, args) if has_adjoint(type)]
 
 
 def adjoint(type: abi.Type, value: Any, path: str, of: Callable[[str, Any], Any]) -> Any:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 from .. import frameworks, ordering, providers
 from ..array import array
 from ..copying import stream_on
@@ -31,7 +33,7 @@ class Asked:
         self.dim, self.args, self.stream, self.device, self.block_dim, self.max_blocks = (
             dim, args, stream, device, block, most,
         )  # fmt: skip
-        self.leaves = arguments.leaves(list(arguments.names_of(kernel)), args)
+        self.leaves = arguments.leaves(kernel, arguments.names_of(kernel), args)
 
     @property
     def name(self) -> str:
@@ -214,18 +216,28 @@ class Recorder:
         else:
             self.steps.append(steps.Copy(target, source, to_root, from_root, handle, again))
 
-    def opaque(self, name: str, reads: list[array], writes: list[array], stream: Any, again: Callable[[], Any]) -> Any:
-        """Something is done through which no gradient can pass."""
+    def function(
+        self, name: str, reads: list[array], writes: list[array], stream: Any, again: Callable[[], Any], back: Any
+    ) -> Any:
+        """Something is done that is no single launch; without `back` no gradient can pass through it."""
         for one in writes:
             self.overwrite(one, name, stream)
         numbers = [one for one in writes if is_differentiable(one._type.element)]
         is_carried = any(is_differentiable(one._type.element) and self.root(one) is not None for one in reads)
         found = [(one, self.root_of_result(one) if is_carried else self.root(one)) for one in numbers]
         result = again()
+        if isinstance(result, array) and not any(result is one for one in writes):  # which it has made
+            writes = [*writes, result]
+            if is_differentiable(result._type.element):
+                found.append((result, self.root_of_result(result) if is_carried else self.root(result)))
         place = (writes or reads)[0].device if writes or reads else None
-        roots = [(one, root) for one, root in found if root is not None]
         handle = _handle(place, stream)
-        self.steps.append(steps.Opaque(name, place, handle, roots, again))
+        if back is None:
+            roots = [(one, root) for one, root in found if root is not None]
+            self.steps.append(steps.Opaque(name, place, handle, roots, again))
+        else:
+            sources = [(one, self.root(one) if is_differentiable(one._type.element) else None) for one in reads]
+            self.steps.append(steps.Function(name, place, handle, sources, found, again, back))
         return result
 
     # Before and after a backward pass
@@ -296,8 +308,14 @@ def _share(leaf: Leaf, other: Leaf) -> bool:
 def _check_tensors(name: str, leaves: list[Leaf]) -> None:
     for leaf in leaves:
         for tensor in arguments.tensors([leaf]):
-            if leaf.is_differentiable and tensor.requires_grad and not leaf.data.requires_grad:
+            is_known = leaf.data.requires_grad and getattr(tensor, "grad_fn", None) is None
+            if leaf.is_differentiable and tensor.requires_grad and not is_known and _torch_records():
                 raise LaunchError(
                     "%s: parameter %s: PyTorch's own graph records this tensor, and the tape would, too\n"
                     "  help: hand over tensor.detach(), or launch in a kb.torch_function" % (name, leaf.path)
                 )
+
+
+def _torch_records() -> bool:
+    """Whether PyTorch records what is done to its tensors now."""
+    return bool(sys.modules["torch"].is_grad_enabled())

@@ -5,21 +5,22 @@ become adjoints of what it read).
 from __future__ import annotations
 
 from .. import copying, interface
-from ..array import array, put_gradient, wrap
+from ..array import array, put_gradient, wrap, zeros
 from ..errors import LaunchError
 from ..indexed import assembled, indexedarray
-from . import adding, arguments
+from . import adding, arguments, overlap
 from .workspace import Workspace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
+    from typing import Any, Optional, Tuple
 
     from .gradients import Root
     from .versions import TapeMemory, Version
 
     View = interface.View
+    Side = Tuple[array, Optional[Root]]
 
 
 class Step:
@@ -81,13 +82,13 @@ class Launch(Step):
         found = self.backward_of
         scratch: list[tuple[array, array]] = []  # copies that the adjoint kernel writes to, and of what
         primal = arguments.replaced(found.parameters, self.args, lambda path, one: self._before(path, one, scratch))
-        adjoints = [
-            arguments.adjoint(type, value, name, self._adjoint)
-            for (name, type), value in zip(found.parameters, self.args)
-            if arguments.has_adjoint(type)
-        ]
+        apart = _Apart(found.owned)
+        adjoints = arguments.adjoints(
+            found.parameters, self.args, lambda path, one: apart.put(path, self._adjoint(path, one))
+        )
         work = Workspace(found, self.dim, self.place, self.block_dim, self.max_blocks, budget)
         work.run([*primal, *adjoints], None, scratch)
+        apart.join(self.name)
         memory.workspace = max(memory.workspace, work.bytes)
 
     def _before(self, path: str, given: Any, scratch: list[tuple[array, array]]) -> Any:
@@ -99,7 +100,7 @@ class Launch(Step):
         if path in self.backward_of.scratch:
             held, arrays[0] = arrays[0], copying.clone(arrays[0], requires_grad=False)
             scratch.append((arrays[0], held))
-        return _seen_as(given, arrays)
+        return seen_as(given, arrays)
 
     def _adjoint(self, path: str, given: Any) -> Any:
         root = self.roots.get(path)
@@ -108,11 +109,51 @@ class Launch(Step):
         if isinstance(given, indexedarray):
             known = self.versions.get(path)
             tables = given._arrays[1:] if known is None else [version.get() for version in known[1:]]
-            return _seen_as(given, [root.of(given.data), *tables])
+            return seen_as(given, [root.of(given.data), *tables])
         return root.of(self.seen.get(path, given))
 
 
-def _seen_as(given: Any, arrays: list[array]) -> Any:
+class _Apart:
+    """The adjoints of one launch, none of which shares memory with one that is added to without atomic operations.
+
+    Where arrays do share some, zeros stand for one of the adjoints, which are added to it after the launch.
+    """
+
+    def __init__(self, owned: frozenset[str]) -> None:
+        self.owned = owned
+        self.known: list[tuple[str, array]] = []
+        self.sums: list[tuple[array, array]] = []
+
+    def put(self, path: str, one: Any) -> Any:
+        """The adjoint that the launch gets for an array; None has none."""
+        if one is None:
+            return None
+        data: array = one.data if isinstance(one, indexedarray) else one
+        repeats = any(extent > 1 and not stride for extent, stride in zip(data.shape, data.strides))
+        is_shared = path in self.owned and repeats  # one number for several threads: `join` will say so
+        if is_shared or any(self._must_part(path, data, other, known) for other, known in self.known):
+            made = zeros(data.shape, data.dtype, data.device)
+            self.sums.append((data, made))
+            one = assembled(made, one.indices) if isinstance(one, indexedarray) else made
+            data = made
+        self.known.append((path, data))
+        return one
+
+    def _must_part(self, path: str, one: array, other_path: str, other: array) -> bool:
+        if path not in self.owned and other_path not in self.owned:
+            return False
+        is_one_thread = path in self.owned and other_path in self.owned and one.ndim == other.ndim == 1
+        if is_one_thread and (one.ptr, one.strides) == (other.ptr, other.strides):
+            return False  # of an element of both it is the same thread
+        return overlap.meet(one, other)
+
+    def join(self, about: str) -> None:
+        """Adds up what was parted. Raises LaunchError."""
+        for to, made in self.sums:
+            adding.add(to, made, "the gradient of %s" % about)
+
+
+def seen_as(given: Any, arrays: list[array]) -> Any:
     """An array, or the index arrays over it, as the argument whose place it takes."""
     if not isinstance(given, indexedarray):
         return arrays[0]
@@ -194,6 +235,37 @@ class Opaque(Step):
                     "  help: write it as a kernel, give its gradient with tape.record_func, or put it into "
                     "`with kb.no_grad():`" % (self.name, one)
                 )
+
+
+class Function(Step):
+    """A function over whole arrays; `back` takes it back, given the adjoints of what it read (None where there is none)
+    and of what it wrote, which are zeroed then.
+    """
+
+    __slots__ = ("again", "back", "reads", "writes")
+
+    is_active = True
+
+    def __init__(
+        self, name: str, place: Any, handle: int, reads: list[Side], writes: list[Side], again: Any, back: Any
+    ) -> None:
+        super().__init__(name, place, handle)
+        self.reads, self.writes, self.again, self.back = reads, writes, again, back
+        self.read = [one for one, root in reads if root is not None]
+        self.written = [one for one, root in writes if root is not None]
+
+    def forward(self) -> None:
+        self.again()
+
+    def backward(self, budget: int, memory: TapeMemory) -> None:
+        results = [(root, one) for one, root in self.writes if root is not None and root.has_memory]
+        if not results:
+            return
+        adjoints = [root.of(one) for root, one in results]
+        passed = [copying.clone(one, requires_grad=False) for one in adjoints]  # what was read may be what was written
+        for one in adjoints:
+            one.zero_()
+        self.back([None if root is None else root.of(one) for one, root in self.reads], passed)
 
 
 class Custom(Step):

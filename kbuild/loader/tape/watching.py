@@ -9,7 +9,7 @@ from _thread import _local
 
 from .. import uses
 from ..array import array
-from . import steps
+from . import arguments, steps
 from .recorder import Asked, Recorder
 
 TYPE_CHECKING = False
@@ -144,18 +144,28 @@ def copied(dest: array, to: Any, source: array, view: Any, stream: Any, again: C
     return True
 
 
-def opaque(name: str, reads: list[Any], writes: list[Any], stream: Any, again: Callable[[], Any]) -> tuple[bool, Any]:
-    """Something is done by `again` that is no single launch; what is no array of ours in `reads` and `writes` is passed
-    over. Whether it has been called, and what it gave.
+def function(
+    name: str, reads: list[Any], writes: list[Any], stream: Any, again: Callable[[], Any], back: Any = None
+) -> tuple[bool, Any]:
+    """Something is done by `again` that is no single launch: whether it has been called, and what it gave.
+
+    `back(adjoints of reads, adjoints of writes)` carries gradients back, each a list of arrays, and None for what needs
+    none. Without it no gradient passes through.
     """
     if own.is_busy or not own.recorders:
         return False, None
     with Aside():
-        arrays = [one for one in writes if isinstance(one, array)]
+        arrays = _arrays(writes)
         recording = _recording()
         for other in _others(recording):
             for one in arrays:
                 other.overwrite(one, name, stream)
         if recording is None:
             return True, again()
-        return True, recording.opaque(name, [one for one in reads if isinstance(one, array)], arrays, stream, again)
+        return True, recording.function(name, _arrays(reads), arrays, stream, again, back)
+
+
+def _arrays(given: list[Any]) -> list[array]:
+    """The arrays among these, other libraries' as ours."""
+    found = [one if isinstance(one, array) else arguments.over(one) for one in given if one is not None]
+    return [one for one in found if one is not None]
