@@ -40,6 +40,8 @@ CONSTRUCTS = """\
 | `@kb.kernel`, `@kb.kernel(fmad=False, block_dim=128)` | an entry for `kb.launch`; every parameter has a type |
 | `@kb.func` | a function that kernels call; several of one name are told apart by their parameters' types |
 | `Any` as a parameter's type | each combination of types is compiled apart; a kernel needs `kb.overload` for each |
+| `@kb.func_grad(f)` | how f is differentiated; `kb.adjoint[x] += …` adds to the adjoint of its parameter x |
+| `@kb.func_replay(f)` | what stands in for f where gradients run a kernel forward again |
 | `@kb.struct` | a record of annotated fields; `S()` is zero, `S(a, b)` and `S(x=a)` set fields |
 | `if`, `elif`, `else`, `while`, `break`, `continue`, `return` | as in Python; a function returns one type, or several |
 | `for i in range(a, b, step)` | bounds are taken once; other loops, and `else` on a loop, are refused |
@@ -77,7 +79,9 @@ as many rows as columns, `Composite` any of these, `Array` a one-dimensional arr
 
 - **derivative**: where the function has one that is not zero by construction: *yes*; *no*, and then nothing flows back
   through it; or *parts*: everywhere but at isolated points, where a formula changes or the slope is infinite. Beside it
-  stands what each argument gets of `g`, the adjoint of the result `r`, and what is taken at the isolated points.
+  stands what each argument gets of `g`, the adjoint of the result `r`, and what is taken at the isolated points. What
+  is written in the kernel language is differentiated as a program's own functions are, or has a gradient *in closed
+  form*.
 - **CUDA**: what a call becomes in CUDA C. A name with `f` is float32, the one beside it float64, and float16 computes
   in float32 and rounds; `kb_…` is kbuild's own function of that name, made for the type. *kernel language*: written in
   the kernel language itself (`kbuild/intrinsics`), so only what a kernel reaches is compiled. *inline*: no call at all.
@@ -186,7 +190,7 @@ def _cell(text: str) -> str:
 
 def _derivative(entry: Entry) -> str:
     rules = "; ".join("`%s`" % rule for rule in entry.row.partials) if entry.row is not None else ""
-    about = [part for part in (rules, entry.row.subgradient if entry.row is not None else "") if part]
+    about = [part for part in (rules, "in closed form" if entry.has_gradient else "", entry.subgradient) if part]
     return "%s: %s" % (entry.derivative, "; ".join(about)) if about else entry.derivative
 
 

@@ -76,9 +76,9 @@ Names: TypeAlias = frozenset[Symbol | str]
 NONE: Names = frozenset()
 
 
-def fresh(name: str, type: Type) -> Symbol:
-    """A new variable of a type."""
-    return Symbol(name, type)
+def fresh(name: str, type: Type, span: Span | None = None) -> Symbol:
+    """A new variable of a type; with a span it is one of the source's."""
+    return Symbol(name, type, span)
 
 
 def read(symbol: Symbol) -> nodes.Read:

@@ -54,7 +54,7 @@ def flatten(kernel: Kernel, replays: bool = True) -> list[Tree]:
     for parameter in function.parameters:
         value = inliner.parameter(nodes.Read(parameter, parameter.type))
         if parameter in assigned:
-            own = frame.values[parameter] = inliner.variable(parameter.name, parameter.type)
+            own = frame.values[parameter] = inliner.variable(parameter.name, parameter.type, parameter.span)
             inliner.assign(own, value, body, None)
         else:
             frame.values[parameter] = value
@@ -155,13 +155,13 @@ class _Inliner:
         # What a variable that holds an array looks into: the array of the launch, and the indices.
         self.arrays: dict[Symbol, tuple[Expr, list[Symbol]]] = {}
 
-    def variable(self, name: str, type: Type) -> Value:
-        """New variables for a value of a type."""
+    def variable(self, name: str, type: Type, span: Span | None = None) -> Value:
+        """New variables for a value of a type; with a span they are the source's."""
         if isinstance(type, Struct):
-            return {one.name: self.variable(f"{name}_{one.name}", one.type) for one in type.fields}
+            return {one.name: self.variable(f"{name}_{one.name}", one.type, span) for one in type.fields}
         if isinstance(type, Tuple):
-            return [self.variable(f"{name}_{i}", item) for i, item in enumerate(type.items)]
-        return read(fresh(name, type))
+            return [self.variable(f"{name}_{i}", item, span) for i, item in enumerate(type.items)]
+        return read(fresh(name, type, span))
 
     def parameter(self, place: Expr) -> Value:
         """A parameter of the kernel as a value."""
@@ -213,7 +213,7 @@ class _Inliner:
         start = self.unchanging(self.leaf(stmt.start, frame, out), out, "start", span)
         stop = self.unchanging(self.leaf(stmt.stop, frame, out), out, "stop", span)
         step = self.unchanging(self.leaf(stmt.step, frame, out), out, "step", span)
-        symbol = fresh(stmt.symbol.name, type)
+        symbol = fresh(stmt.symbol.name, type, stmt.symbol.span)
         frame.values[stmt.symbol] = read(symbol)
         is_constant = isinstance(start, Const) and isinstance(stop, Const)
         if isinstance(step, Const) and (step.value in (1, -1) or (is_constant and step.value)):
@@ -292,12 +292,12 @@ class _Inliner:
         inner = _Frame(callee)
         for symbol, argument in zip(callee.parameters, arguments, strict=True):
             if symbol in _assigned(callee):
-                inner.values[symbol] = self.variable(symbol.name, symbol.type)
+                inner.values[symbol] = self.variable(symbol.name, symbol.type, symbol.span)
                 self.assign(inner.values[symbol], argument, out, call.span)
             else:
                 inner.values[symbol] = argument
         for symbol in _starts_as_zero(callee):
-            inner.values[symbol] = self.variable(symbol.name, symbol.type)
+            inner.values[symbol] = self.variable(symbol.name, symbol.type, symbol.span)
             for place in leaves(inner.values[symbol]):
                 if not isinstance(place.type, Array):
                     out.append(Set(place, nothing(place.type), call.span))
@@ -342,7 +342,7 @@ class _Inliner:
                 return expr
             case nodes.Read(symbol):
                 if symbol not in frame.values:
-                    frame.values[symbol] = self.variable(symbol.name, symbol.type)
+                    frame.values[symbol] = self.variable(symbol.name, symbol.type, symbol.span)
                 return self.resolved(frame.values[symbol], span)
             case nodes.Index(array, indices, type):
                 found = nodes.Index(
@@ -474,7 +474,7 @@ class _Inliner:
         match target:
             case nodes.Read(symbol):
                 if symbol not in frame.values:
-                    frame.values[symbol] = self.variable(symbol.name, symbol.type)
+                    frame.values[symbol] = self.variable(symbol.name, symbol.type, symbol.span)
                 return frame.values[symbol]
             case nodes.Index(array, indices, type, span):
                 found = nodes.Index(

@@ -47,6 +47,7 @@ class Reverse:
 
     def core(self, one: Tree) -> Core:
         """The reverse of a statement without blocks."""
+        self.rules.span = one.span
         if isinstance(one, Set):
             if isinstance(one.value, nodes.Call):
                 return self.call(one.value, one.target, one.span)
@@ -105,7 +106,7 @@ class Reverse:
             if self.activity.is_active(one):
                 part: Expr = read(g)
                 if is_negative:
-                    part = self.rules.bound(nodes.Unary("neg", part, g.type), made.after, span)
+                    part = self.rules.bound(nodes.Unary("neg", part, g.type), made.after)
                 self._propagated(one, part, made.after, span)
         return made
 

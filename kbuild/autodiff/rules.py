@@ -29,7 +29,7 @@ class Adjoints:
     def variable(self, symbol: Symbol) -> Symbol:
         """The adjoint of a variable; that of a result of several is one for each (`item`)."""
         if symbol not in self.variables:
-            self.variables[symbol] = fresh(f"adj_{symbol.name}", symbol.type)
+            self.variables[symbol] = fresh(f"adj_{symbol.name}", symbol.type, symbol.span)
         return self.variables[symbol]
 
     def item(self, symbol: Symbol, index: int, type: Type) -> Symbol:
@@ -70,6 +70,7 @@ class Rules:
 
     def __init__(self, activity: Activity, adjoints: Adjoints, owned: Names) -> None:
         self.activity, self.adjoints, self.owned = activity, adjoints, owned
+        self.span: Span | None = None  # of the statement whose value is propagated
 
     def propagate(self, expr: Expr, g: Expr, out: list[Stmt]) -> None:
         """Adds to the adjoints of what a value consists of."""
@@ -83,7 +84,7 @@ class Rules:
             case nodes.Member():
                 self.add(expr, g, out)
             case nodes.Unary("neg", operand):
-                self.propagate(operand, self.bound(nodes.Unary("neg", g, expr.type), out, expr.span), out)
+                self.propagate(operand, self.bound(nodes.Unary("neg", g, expr.type), out), out)
             case nodes.Binary():
                 self.binary(expr, g, out)
             case nodes.Fma(a, b, c):
@@ -93,10 +94,10 @@ class Rules:
                 sides: tuple[list[Stmt], list[Stmt]] = ([], [])
                 self.propagate(then, g, sides[0])
                 self.propagate(otherwise, g, sides[1])
-                out.append(nodes.If(condition, tuple(sides[0]), tuple(sides[1]), expr.span))
+                out.append(nodes.If(condition, tuple(sides[0]), tuple(sides[1]), self.span))
             case nodes.Convert(operand):
                 if is_float(operand.type):
-                    self.propagate(operand, self.bound(nodes.Convert(g, operand.type), out, expr.span), out)
+                    self.propagate(operand, self.bound(nodes.Convert(g, operand.type), out), out)
             case nodes.Build(parts):
                 self.build(parts, expr.type, g, out)
             case nodes.Intrinsic():
@@ -104,22 +105,22 @@ class Rules:
             case _:
                 raise InternalError(f"no rule for {type(expr).__name__}")
 
-    def bound(self, expr: Expr, out: list[Stmt], span: Span | None, name: str = "part") -> Expr:
+    def bound(self, expr: Expr, out: list[Stmt]) -> Expr:
         """A value that may stand in several places: in a variable, unless it is small."""
         if isinstance(expr, (Const, nodes.Read)):
             return expr
         is_part = isinstance(expr, nodes.Component) and isinstance(expr.base, nodes.Read)
         if is_part and all(isinstance(index, Const) for index in expr.indices):  # type: ignore[union-attr]
             return expr
-        made = fresh(name, expr.type)
-        out.append(nodes.Assign(read(made), expr, span))
+        made = fresh("part", expr.type)
+        out.append(nodes.Assign(read(made), expr, self.span))
         return read(made)
 
     def add(self, place: Expr, g: Expr, out: list[Stmt]) -> None:
         """Adds to the adjoint of a place: a variable's, or one in memory, to which others add as well."""
         target = self.adjoints.place(place)
         if not isinstance(root_of(place), nodes.Index):
-            out.append(nodes.Assign(target, nodes.Binary("add", target, g, place.type), place.span))
+            out.append(nodes.Assign(target, nodes.Binary("add", target, g, place.type), self.span))
             return
         asked = self.adjoints.is_there(place)
         if asked is None:
@@ -128,17 +129,17 @@ class Rules:
         root = root_of(place)
         assert isinstance(root, nodes.Index)
         if path_of(root.array) in self.owned:
-            inner.append(nodes.Assign(target, nodes.Binary("add", target, g, place.type), place.span))
-            out.append(nodes.If(asked, tuple(inner), (), place.span))
+            inner.append(nodes.Assign(target, nodes.Binary("add", target, g, place.type), self.span))
+            out.append(nodes.If(asked, tuple(inner), (), self.span))
             return
         if is_composite(place.type):
-            g = self.bound(g, inner, place.span)
+            g = self.bound(g, inner)
             pairs: list[tuple[Expr, Expr]] = list(zip(components(target), components(g), strict=True))
         else:
             pairs = [(target, g)]
         for one, part in pairs:
-            inner.append(nodes.Evaluate(nodes.Intrinsic("atomic_add", (one, part), one.type), place.span))
-        out.append(nodes.If(asked, tuple(inner), (), place.span))
+            inner.append(nodes.Evaluate(nodes.Intrinsic("atomic_add", (one, part), one.type), self.span))
+        out.append(nodes.If(asked, tuple(inner), (), self.span))
 
     def component(self, expr: nodes.Component, base: Expr, indices: tuple[Expr, ...], g: Expr, out: list[Stmt]) -> None:
         root = root_of(base)
@@ -146,12 +147,12 @@ class Rules:
             self.add(expr, g, out)
             return
         whole = fresh("part", base.type)
-        out.append(nodes.Assign(read(whole), zero(base.type), expr.span))
-        out.append(nodes.Assign(nodes.Component(read(whole), indices, expr.type), g, expr.span))
+        out.append(nodes.Assign(read(whole), zero(base.type), self.span))
+        out.append(nodes.Assign(nodes.Component(read(whole), indices, expr.type), g, self.span))
         self.propagate(base, read(whole), out)
 
     def build(self, parts: tuple[Expr, ...], type: Type, g: Expr, out: list[Stmt]) -> None:
-        g = self.bound(g, out, None)
+        g = self.bound(g, out)
         if isinstance(type, Struct):
             pieces: list[Expr] = [nodes.Member(g, one.name, one.type) for one in type.fields]
         else:
@@ -163,7 +164,7 @@ class Rules:
     # Operators
 
     def binary(self, expr: nodes.Binary, g: Expr, out: list[Stmt]) -> None:
-        left, right, type, span = expr.left, expr.right, expr.type, expr.span
+        left, right, type = expr.left, expr.right, expr.type
         match expr.op:
             case "add":
                 self.propagate(left, g, out)
@@ -171,7 +172,7 @@ class Rules:
             case "sub":
                 self.propagate(left, g, out)
                 if self.activity.is_active(right):
-                    self.propagate(right, self.bound(nodes.Unary("neg", g, type), out, span), out)
+                    self.propagate(right, self.bound(nodes.Unary("neg", g, type), out), out)
             case "mul":
                 first, second = (left, right) if left.type == type else (right, left)
                 self.product(first, second, g, out)
@@ -182,7 +183,7 @@ class Rules:
                 if self.activity.is_active(right):
                     whole = nodes.Intrinsic("trunc", (nodes.Binary("div", left, right, type),), type)
                     part = nodes.Unary("neg", nodes.Binary("mul", g, whole, type), type)
-                    self.propagate(right, self.bound(part, out, span), out)
+                    self.propagate(right, self.bound(part, out), out)
             # floordiv is a whole number: its derivative is zero wherever it has one
 
     def product(self, a: Expr, b: Expr, g: Expr, out: list[Stmt]) -> None:
@@ -194,25 +195,25 @@ class Rules:
                 part: Expr = nodes.Binary("mul", g, other, g.type)
             else:
                 part = self.summed(g, other, out)
-            self.propagate(one, self.bound(part, out, one.span), out)
+            self.propagate(one, self.bound(part, out), out)
 
     def quotient(self, expr: nodes.Binary, g: Expr, out: list[Stmt]) -> None:
         """a / b: g / b for a, and -(g / b) · (a / b) for b."""
-        a, b, type, span = expr.left, expr.right, expr.type, expr.span
-        divisor = self.bound(b, out, span)
-        share = self.bound(nodes.Binary("div", g, divisor, type), out, span)
+        a, b, type = expr.left, expr.right, expr.type
+        divisor = self.bound(b, out)
+        share = self.bound(nodes.Binary("div", g, divisor, type), out)
         self.propagate(a, share, out)
         if self.activity.is_active(b):
-            ratio = self.bound(nodes.Binary("div", a, divisor, type), out, span)
+            ratio = self.bound(nodes.Binary("div", a, divisor, type), out)
             if b.type == type:
                 part: Expr = nodes.Binary("mul", share, ratio, type)
             else:
                 part = self.summed(share, ratio, out)
-            self.propagate(b, self.bound(nodes.Unary("neg", part, b.type), out, span), out)
+            self.propagate(b, self.bound(nodes.Unary("neg", part, b.type), out), out)
 
     def summed(self, g: Expr, other: Expr, out: list[Stmt]) -> Expr:
         """The sum of the products of two composites' elements."""
-        g, other = self.bound(g, out, None), self.bound(other, out, None)
+        g, other = self.bound(g, out), self.bound(other, out)
         element = element_of(g.type)
         products = [nodes.Binary("mul", x, y, element) for x, y in zip(components(g), components(other), strict=True)]
         total: Expr = products[0]
@@ -222,7 +223,7 @@ class Rules:
 
     def intrinsic(self, expr: nodes.Intrinsic, g: Expr, out: list[Stmt]) -> None:
         row = ALL_ROWS[expr.name]
-        arguments = [self.bound(a, out, expr.span) for a in expr.arguments]
+        arguments = [self.bound(a, out) for a in expr.arguments]
         result = fresh(expr.name, expr.type)
         again: list[Stmt] = []
         parts = partials(row, arguments, g, read(result))
@@ -231,13 +232,13 @@ class Rules:
                 continue
             if not again and _mentions(part, result):
                 value = nodes.Intrinsic(expr.name, tuple(arguments), expr.type)
-                again.append(nodes.Assign(read(result), value, expr.span))
+                again.append(nodes.Assign(read(result), value, self.span))
                 out.extend(again)
-            piece = self.bound(part, out, expr.span)
+            piece = self.bound(part, out)
             inner: list[Stmt] = []
             self.propagate(original, piece, inner)
             # Where nothing comes through, what lies behind is not looked at: 0 · ∞ would be no number.
-            out.extend(inner if is_leaf(original) else [nodes.If(is_not_zero(piece), tuple(inner), (), expr.span)])
+            out.extend(inner if is_leaf(original) else [nodes.If(is_not_zero(piece), tuple(inner), (), self.span)])
 
 
 def is_leaf(expr: Expr) -> bool:

@@ -6,6 +6,7 @@ block of that assignment, and everything that reads it comes after it in that bl
 
 from __future__ import annotations
 
+from kbuild.autodiff.cheap import may_run_again
 from kbuild.autodiff.flat import Branch, Loop, Names, Set, Tree, looks_at
 from kbuild.autodiff.needed import Slice, assigned, looked_at
 from kbuild.intrinsics.table import has_effects
@@ -91,8 +92,10 @@ class Stable:
     def _is_stable(self, one: Set) -> bool:
         if isinstance(one.value, nodes.Intrinsic) and has_effects(one.value.name):
             return False
-        if isinstance(one.value, nodes.Call) and one.value.callee.gradient is not None:
-            return False
+        if isinstance(one.value, nodes.Call):
+            callee = one.value.callee
+            if callee.gradient is not None and not may_run_again(callee):
+                return False
         return all(
             (name not in self.written)
             if isinstance(name, str)

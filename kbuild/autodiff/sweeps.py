@@ -30,23 +30,24 @@ def amounts(plan: Plan) -> Amounts:
     """How much is saved inside loops."""
     found = Amounts()
 
-    def count(body: list[Tree], times: int | None, depth: int) -> None:
+    def count(body: list[Tree], times: int | None, depth: int, is_promised: bool) -> None:
         for one in body:
             if isinstance(one, Branch):
-                count(one.then, times, depth)
-                count(one.otherwise, times, depth)
+                count(one.then, times, depth, is_promised)
+                count(one.otherwise, times, depth, is_promised)
             elif isinstance(one, Loop):
                 trips = constant_trips(one)
+                promised = is_promised or trips is None
                 if trips is None:
                     trips = plan.max_iterations
-                count(one.body, None if times is None or trips is None else times * trips, depth + 1)
+                count(one.body, None if times is None or trips is None else times * trips, depth + 1, promised)
             elif id(one) in plan.saved and depth:
                 place = overwritten(one)
                 assert place is not None
                 words = words_of(place.type)
-                found.add(stack_of(place.type), None if times is None else times * words)
+                found.add(stack_of(place.type), None if times is None else times * words, is_promised)
 
-    count(plan.body, 1, 0)
+    count(plan.body, 1, 0, False)
     return found
 
 
@@ -98,7 +99,7 @@ class Reversal:
             first, last, step = (int_const(n, type) for n in (way.start, way.stop, way.step))
             return [nodes.For(symbol, first, last, step, tuple(body), one.span)]
         # The variable is computed from the number of the trip.
-        trip, value = fresh("trip", INT32), fresh(symbol.name, type)
+        trip, value = fresh("trip", INT32), fresh(symbol.name, type, symbol.span)
         body = [_renamed(stmt, symbol, value) for stmt in body]
         number: Expr = read(trip) if type == INT32 else nodes.Convert(read(trip), type)
         if one.step != 1:

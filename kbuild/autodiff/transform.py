@@ -35,7 +35,7 @@ from kbuild.intrinsics.table import has_effects
 from kbuild.ir import nodes
 from kbuild.ir.contract import contract
 from kbuild.ir.nodes import Function, Kernel, Stmt, Symbol
-from kbuild.ir.traverse import callees, reached, root_of, walk
+from kbuild.ir.traverse import callees, reached, rewrite, root_of, walk
 from kbuild.ir.types import VOID
 
 SUFFIX = ":adjoint"
@@ -213,7 +213,7 @@ def _assembled(
         function.module,
         (*function.parameters, *arrays.values(), *stacks.parameters),
         VOID,
-        tuple(statements),
+        tuple(rewrite(one, _with_place) for one in statements),
         function.span,
         (),
         any(one.wraps for one in [*callees(function), function]),
@@ -233,6 +233,13 @@ def _assembled(
         owned=_sorted(owned & with_floats),
         saved={} if stacks.in_thread else dict(sorted(stacks.words.items(), key=lambda pair: STACKS.index(pair[0]))),
     )
+
+
+def _with_place(node: nodes.Node) -> nodes.Node:
+    """An assignment whose target stands where the statement does: watches tell it by that."""
+    if isinstance(node, nodes.Assign) and node.target.span is None and node.span is not None:
+        return replace(node, target=replace(node.target, span=node.span))
+    return node
 
 
 def _sorted(paths: Names) -> tuple[str, ...]:

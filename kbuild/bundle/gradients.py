@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import Any
 
 from kbuild.loader import cubin, format
-from kbuild.loader.schema import ADJOINT
 
 Row = dict[str, Any]
 
@@ -22,7 +21,7 @@ def costs(parsed: format.Parsed) -> dict[str, list[Row]]:
     """
     manifest = parsed.manifest
     names = [row["name"] for row in manifest["kernels"]]
-    if not any(name.endswith(ADJOINT) for name in names):
+    if not any(name.endswith(format.ADJOINT) for name in names):
         return {"kernels": [], "targets": []}
     code: dict[tuple[str, str], int | None] = {}
     totals: dict[str, Row] = {}
@@ -31,7 +30,7 @@ def costs(parsed: format.Parsed) -> dict[str, list[Row]]:
         total = {"target": row["target"], "cubins": 0, "size": 0, "stored": 0, "of": 0}
         total = totals.setdefault(row["target"], total)
         total["of"] += blob["stored"]
-        if all(names[index].endswith(ADJOINT) for index in row["kernels"]):
+        if all(names[index].endswith(format.ADJOINT) for index in row["kernels"]):
             total["cubins"] += 1
             total["size"] += blob["size"]
             total["stored"] += blob["stored"]
@@ -43,8 +42,8 @@ def costs(parsed: format.Parsed) -> dict[str, list[Row]]:
     kernels = [
         {"kernel": name, "target": target, "code": code.get((name, target)), "adjoint": size}
         for (adjoint, target), size in code.items()
-        if adjoint.endswith(ADJOINT)
-        for name in [adjoint[: -len(ADJOINT)]]
+        if adjoint.endswith(format.ADJOINT)
+        for name in [adjoint[: -len(format.ADJOINT)]]
     ]
     return {"kernels": kernels, "targets": [total for total in totals.values() if total["cubins"]]}
 

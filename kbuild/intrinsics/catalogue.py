@@ -31,7 +31,11 @@ class Use:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A public function. `row` is None where it is a form, or written in the kernel language (`is_library`)."""
+    """A public function. `row` is None where it is a form, or written in the kernel language (`is_library`).
+
+    `subgradient` says what is taken where it has no derivative; `has_gradient`: the library function, or each of
+    several, has one of its own.
+    """
 
     name: str
     group: str
@@ -40,6 +44,8 @@ class Entry:
     row: Row | None
     is_library: bool
     is_stateful: bool
+    subgradient: str
+    has_gradient: bool
 
 
 def groups() -> dict[str, list[Entry]]:
@@ -57,13 +63,15 @@ def entry(name: str) -> Entry:
     if line is None:
         row = ROWS[name]
         use = Use(described.parse(row.signature.text), row.doc)
-        return Entry(name, _ROW_GROUP, (use,), row.derivative, row, False, False)
+        return Entry(name, _ROW_GROUP, (use,), row.derivative, row, False, False, row.subgradient, False)
     functions = functions_of(name)
     docs = [*([row.doc] if row else []), *map(_meaning, functions)] or [line.doc]
     docs += docs[-1:] * (len(line.signatures) - len(docs))  # one function with several signatures
     uses = tuple(Use(signature, doc) for signature, doc in zip(line.signatures, docs, strict=True))
     is_library = row is None and bool(functions)
-    return Entry(name, line.group, uses, line.derivative, row, is_library, name in STATEFUL)
+    has_gradient = is_library and all(one.gradient is not None for one in functions)
+    subgradient = line.subgradient or (row.subgradient if row is not None else "")
+    return Entry(name, line.group, uses, line.derivative, row, is_library, name in STATEFUL, subgradient, has_gradient)
 
 
 def functions_of(name: str) -> list[Function]:

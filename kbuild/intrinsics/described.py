@@ -8,15 +8,16 @@ it. `Vec` has any length (quaternions and transforms included), `Mat` any shape,
 whatever the others are; `Type` is a type.
 
 The word before the signatures says where the function has a derivative: `yes`, `no`, or `parts` (everywhere but at
-isolated points, where a formula changes). Rows have signature and derivative of their own; a line here replaces them
-where the name takes more. The order of several signatures is that of the functions behind them. What a function means
-stands in its docstring; forms, which have none, say it in a line `# …` below.
+isolated points, where a formula changes; what is taken there stands in a line `! …` below, or in the row). Rows have
+signature and derivative of their own; a line here replaces them where the name takes more. The order of several
+signatures is that of the functions behind them. What a function means stands in its docstring; forms, which have none,
+say it in a line `# …`.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 _TABLE = """
 == Thread
@@ -74,6 +75,7 @@ floordiv          no     (a: Number, b: Number) -> Number
     # a // b: of floats the largest whole number not above the quotient; of integers as `div`.
 mod               parts  (a: Number, b: Number) -> Number
     # a % b with the sign of a, as in C; of integers a where b is zero.
+    ! as if the whole part of a / b stayed
 neg               yes    (x: Number) -> Number; (x: Composite[Number]) -> Composite[Number]
     # -x.
 pos               yes    (x: Number) -> Number; (x: Composite[Number]) -> Composite[Number]
@@ -98,8 +100,10 @@ fma               yes    (a: Float, b: Float, c: Float) -> Float; \
     # a * b + c, rounded once, element by element (float32 and float64).
 where             parts  (condition: Bool, then: Value, otherwise: Value) -> Value
     # One of two values; only the one that is taken is computed.
+    ! that of the value taken; none in the condition
 select            parts  (condition: Bool, otherwise: Value, then: Value) -> Value
     # `where` with its values turned round.
+    ! that of the value taken; none in the condition
 
 == Scalar mathematics
 abs               parts  (x: Number) -> Number; (x: Composite[Number]) -> Composite[Number]
@@ -111,14 +115,17 @@ isnan             no     (x: Float) -> Bool; (x: Composite[Float]) -> Bool
 isinf             no     (x: Float) -> Bool; (x: Composite[Float]) -> Bool
 isfinite          no     (x: Float) -> Bool; (x: Composite[Float]) -> Bool
 clamp             parts  (x: Number, low: Number, high: Number) -> Number
+    ! that in x at low and high too
 degrees           yes    (x: Float) -> Float
 radians           yes    (x: Float) -> Float
 frac              parts  (x: Float) -> Float
+    ! 1 everywhere
 lerp              yes    (a: Float, b: Float, t: Float) -> Float; \
 (a: Composite[Float], b: Composite[Float], t: Float) -> Composite[Float]
 nonzero           no     (x: Number) -> Number
 sign              no     (x: Number) -> Number; (v: Composite[Number]) -> Composite[Number]
 smoothstep        parts  (a: Float, b: Float, x: Float) -> Float
+    ! 0 at a and b, as beyond them
 step              no     (x: Number) -> Number
 
 == Construction
@@ -157,13 +164,18 @@ dot               yes    (a: Vec[Number], b: Vec[Number]) -> Number
 get_diag          yes    (m: Square[Number]) -> Vec[Number]
 inverse           parts  (m: Mat22[Float]) -> Mat22[Float]; (m: Mat33[Float]) -> Mat33[Float]; \
 (m: Mat44[Float]) -> Mat44[Float]
+    ! 0 for a singular matrix
 length            parts  (v: Vec[Float]) -> Float
+    ! 0 at zero
 length_sq         yes    (v: Vec[Number]) -> Number
 norm_huber        yes    (v: Vec[Float], delta: Float = 1.0) -> Float
 norm_l1           parts  (v: Vec[Number]) -> Number
+    ! 0 in an element that is 0
 norm_l2           parts  (v: Vec[Float]) -> Float
+    ! 0 at zero
 norm_pseudo_huber yes    (v: Vec[Float], delta: Float = 1.0) -> Float
 normalize         parts  (v: Vec[Float]) -> Vec[Float]
+    ! 0 at zero
 outer             yes    (a: Vec[Number], b: Vec[Number]) -> Mat[Number]
     # The matrix of every element of a times every element of b.
 skew              yes    (v: Vec3[Number]) -> Mat33[Number]
@@ -174,35 +186,52 @@ transpose         yes    (m: Mat[Number]) -> Mat[Number]
 argmax            no     (v: Vec[Number]) -> Uint32
 argmin            no     (v: Vec[Number]) -> Uint32
 closest_point_edge_edge  parts  (p1: vec3, q1: vec3, p2: vec3, q2: vec3, epsilon: Float32) -> vec3
+    ! that of the formula taken
 
 == Decompositions
 eig3              parts  (A: Mat33[Float]) -> (Mat33[Float], Vec3[Float])
+    ! of equal eigenvalues the eigenvectors do not turn into each other; all in the upper triangle
 qr3               parts  (A: Mat33[Float]) -> (Mat33[Float], Mat33[Float])
+    ! 0 in columns that depend on those before them, but for the last
 svd2              parts  (A: Mat22[Float]) -> (Mat22[Float], Vec2[Float], Mat22[Float])
+    ! of equal singular values U and V do not turn together
 svd3              parts  (A: Mat33[Float]) -> (Mat33[Float], Vec3[Float], Mat33[Float])
+    ! of equal singular values U and V do not turn together
 
 == Quaternions
 quat_from_axis_angle  parts  (axis: Vec3[Float], angle: Float) -> Quat[Float]
+    ! 0 in an axis of zero
 quat_from_euler   yes    (e: Vec3[Float], i: Int32, j: Int32, k: Int32) -> Quat[Float]
 quat_from_matrix  parts  (m: Mat33[Float]) -> Quat[Float]; (m: Mat44[Float]) -> Quat[Float]
+    ! that of the formula taken
 quat_inverse      yes    (q: Quat[Float]) -> Quat[Float]
 quat_rotate       yes    (q: Quat[Float], v: Vec3[Float]) -> Vec3[Float]
 quat_rotate_inv   yes    (q: Quat[Float], v: Vec3[Float]) -> Vec3[Float]
 quat_rpy          yes    (roll: Float, pitch: Float, yaw: Float) -> Quat[Float]
 quat_between_vectors  parts  (a: Vec3[Float], b: Vec3[Float]) -> Quat[Float]
+    ! 0 between opposite directions
 quat_slerp        parts  (a: Quat[Float], b: Quat[Float], t: Float) -> Quat[Float]
+    ! half a turn apart, that of the way taken
 quat_to_axis_angle  parts  (q: Quat[Float]) -> (Vec3[Float], Float)
+    ! 0 where q is no rotation
 quat_to_euler     parts  (q: Quat[Float], i: Int32, j: Int32, k: Int32) -> Vec3[Float]
+    ! 0 in what is not determined, at ± pi/2
 quat_to_matrix    yes    (q: Quat[Float]) -> Mat33[Float]
 quat_to_rpy       parts  (q: Quat[Float]) -> Vec3[Float]
+    ! 0 in what is not determined, at ± pi/2
 quat_twist        parts  (axis: Vec3[Float], q: Quat[Float]) -> Quat[Float]
+    ! 0 where there is no twist to be told
 quat_twist_angle  parts  (axis: Vec3[Float], q: Quat[Float]) -> Float
+    ! 0 at 0
 quat_twist_angle_signed  parts  (axis: Vec3[Float], q: Quat[Float]) -> Float
+    ! 0 where axis and q are zero
 
 == Transforms
 transform_compose  yes   (position: Vec3[Float], rotation: Quat[Float], scale: Vec3[Float]) -> Mat44[Float]
 transform_decompose  parts  (m: Mat44[Float]) -> (Vec3[Float], Quat[Float], Vec3[Float])
+    ! 0 in a column of zero
 transform_from_matrix  parts  (m: Mat44[Float]) -> Transform[Float]
+    ! that of the formula taken
 transform_get_rotation  yes  (t: Transform[Float]) -> Quat[Float]
 transform_get_translation  yes  (t: Transform[Float]) -> Vec3[Float]
 transform_inverse  yes   (t: Transform[Float]) -> Transform[Float]
@@ -256,7 +285,9 @@ curlnoise         yes    \
 atomic_add        yes    (array: Array[Number], *indices: Int32, value: Number) -> Number
 atomic_sub        yes    (array: Array[Number], *indices: Int32, value: Number) -> Number
 atomic_min        parts  (array: Array[Number], *indices: Int32, value: Number) -> Number
+    ! the one value that is there after the launch gets all; of equal ones any
 atomic_max        parts  (array: Array[Number], *indices: Int32, value: Number) -> Number
+    ! the one value that is there after the launch gets all; of equal ones any
 atomic_and        no     (array: Array[Integer], *indices: Int32, value: Integer) -> Integer
 atomic_or         no     (array: Array[Integer], *indices: Int32, value: Integer) -> Integer
 atomic_xor        no     (array: Array[Integer], *indices: Int32, value: Integer) -> Integer
@@ -295,13 +326,14 @@ class Described:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of the table. `doc` is empty for functions that have a docstring."""
+    """A line of the table. `doc` is empty for functions that have a docstring, `subgradient` where the row has it."""
 
     name: str
     group: str
     derivative: str
     signatures: tuple[Described, ...]
     doc: str
+    subgradient: str = ""
 
 
 def parse(text: str) -> Described:
@@ -330,8 +362,9 @@ def _read(table: str) -> dict[str, Line]:
         if text.startswith("== "):
             group = text[3:]
         elif text.startswith("    # "):
-            old = lines[name]
-            lines[name] = Line(name, group, old.derivative, old.signatures, text[6:])
+            lines[name] = replace(lines[name], doc=text[6:])
+        elif text.startswith("    ! "):
+            lines[name] = replace(lines[name], subgradient=text[6:])
         elif text:
             name, derivative, signatures = text.split(maxsplit=2)
             assert name not in lines, name

@@ -2,15 +2,23 @@
 
 `Any` takes the argument's type, so one text serves every length and element type. Only what a kernel reaches is
 compiled. Loops here run over constant bounds, which the compiler unrolls.
+
+Some functions have a gradient of their own (`adj_…`): a closed form where the steps of the function have no derivative
+and the whole has one, or where it costs less. A function with a gradient is called once more where its value is needed
+again, while what a loop leaves in variables would have to be saved.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+from kbuild.intrinsics import (
+    decomposition_gradients as decomposition_gradients,  # it gives the decompositions theirs
+)
 from kbuild.intrinsics import decompositions, library_rotations, library_spatial, linear, noise, random, searching
 from kbuild.intrinsics.overload import Overload, overload
 from kbuild.loader import builtins as kb
+from kbuild.loader.own_gradients import adjoint, func_grad
 from kbuild.loader.types import Function, func
 
 # The bodies below are kernel code: their types are inferred while lowering, not by Python's type checker.
@@ -26,6 +34,13 @@ def dot(a: Any, b: Any):  # type: ignore[no-untyped-def]
     return total
 
 
+@func_grad(dot)
+def adj_dot(a: Any, b: Any, adj_ret: Any):  # type: ignore[no-untyped-def]
+    """Each vector gets the other one."""
+    adjoint[a] += b * adj_ret
+    adjoint[b] += a * adj_ret
+
+
 @func
 def length_sq(v: Any):  # type: ignore[no-untyped-def]
     """Square of the Euclidean length."""
@@ -38,6 +53,14 @@ def length(v: Any):  # type: ignore[no-untyped-def]
     return kb.sqrt(kb.dot(v, v))
 
 
+@func_grad(length)
+def adj_length(v: Any, adj_ret: Any):  # type: ignore[no-untyped-def]
+    """Nothing at zero, where every direction is as good as another."""
+    size = kb.length(v)
+    if size > 0.0:
+        adjoint[v] += v * (adj_ret / size)
+
+
 @func
 def normalize(v: Any):  # type: ignore[no-untyped-def]
     """The vector at length one; zero stays zero."""
@@ -45,6 +68,15 @@ def normalize(v: Any):  # type: ignore[no-untyped-def]
     if size > 0.0:
         return v / size
     return type(v)()
+
+
+@func_grad(normalize)
+def adj_normalize(v: Any, adj_ret: Any):  # type: ignore[no-untyped-def]
+    """What is across the vector, over its length; nothing at zero."""
+    size = kb.length(v)
+    if size > 0.0:
+        unit = v / size
+        adjoint[v] += (adj_ret - unit * kb.dot(unit, adj_ret)) / size
 
 
 @func
@@ -63,6 +95,12 @@ def transpose(m: Any):  # type: ignore[no-untyped-def]
     return result
 
 
+@func_grad(transpose)
+def adj_transpose(m: Any, adj_ret: Any):  # type: ignore[no-untyped-def]
+    """The transpose."""
+    adjoint[m] += kb.transpose(adj_ret)
+
+
 @func
 def matvec(m: Any, v: Any):  # type: ignore[no-untyped-def]
     """Matrix times vector: `m @ v`."""
@@ -70,6 +108,13 @@ def matvec(m: Any, v: Any):  # type: ignore[no-untyped-def]
     for i in range(len(m)):
         result[i] = kb.dot(m[i], v)
     return result
+
+
+@func_grad(matvec)
+def adj_matvec(m: Any, v: Any, adj_ret: Any):  # type: ignore[no-untyped-def]
+    """Of r = m · v."""
+    adjoint[m] += kb.outer(adj_ret, v)
+    adjoint[v] += adj_ret @ m
 
 
 @func
@@ -84,6 +129,13 @@ def vecmat(v: Any, m: Any):  # type: ignore[no-untyped-def]
     return result
 
 
+@func_grad(vecmat)
+def adj_vecmat(v: Any, m: Any, adj_ret: Any):  # type: ignore[no-untyped-def]
+    """Of r = v · m."""
+    adjoint[v] += m @ adj_ret
+    adjoint[m] += kb.outer(v, adj_ret)
+
+
 @func
 def matmul(a: Any, b: Any):  # type: ignore[no-untyped-def]
     """Product of two matrices: `a @ b`."""
@@ -95,6 +147,13 @@ def matmul(a: Any, b: Any):  # type: ignore[no-untyped-def]
                 total += a[i, k] * b[k, j]
             result[i, j] = total
     return result
+
+
+@func_grad(matmul)
+def adj_matmul(a: Any, b: Any, adj_ret: Any):  # type: ignore[no-untyped-def]
+    """Of r = a · b."""
+    adjoint[a] += adj_ret @ kb.transpose(b)
+    adjoint[b] += kb.transpose(a) @ adj_ret
 
 
 @func

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from kbuild.intrinsics.shapes import Float, Mat44, Quat, Rotation, Transform, Vec3
 from kbuild.loader import builtins as kb
+from kbuild.loader.own_gradients import adjoint, func_grad
 from kbuild.loader.types import Function, func
 
 # mypy: disable-error-code="no-untyped-call,no-any-return,misc,untyped-decorator"
@@ -139,7 +140,7 @@ def quat_to_euler(q: Quat, i: int, j: int, k: int):  # type: ignore[no-untyped-d
     m = kb.quat_to_matrix(q)
     order = type(q[0])((i - j) * (j - k) * (k - i) // 2)
     a = kb.atan2(order * m[k, j], m[k, k])
-    b = kb.atan2(-order * m[k, i], kb.sqrt(m[k, j] * m[k, j] + m[k, k] * m[k, k]))
+    b = kb.atan2(-order * m[k, i], kb.length(kb.vector(m[k, j], m[k, k])))
     s = order * kb.sin(a)
     c = kb.atan2(order * (s * m[i, k] - kb.cos(a) * m[i, j]), kb.cos(a) * m[j, j] - s * m[j, k])
     angles = kb.vector(length=3, dtype=type(q[0]))
@@ -150,10 +151,49 @@ def quat_to_euler(q: Quat, i: int, j: int, k: int):  # type: ignore[no-untyped-d
 
 
 @func
+def quat_part(q: Quat, t: Float):  # type: ignore[no-untyped-def]
+    """The rotation about the axis of q, by t times its angle."""
+    axis, angle = kb.quat_to_axis_angle(q)
+    return kb.quat_from_axis_angle(axis, t * angle)
+
+
+@func_grad(quat_part)
+def adj_quat_part(q: Quat, t: Float, adj_ret: Quat):  # type: ignore[no-untyped-def]
+    """Smooth where q is no rotation at all, though it has no axis there.
+
+    With q = ±(u, w), w ≥ 0, n = |u| and a = atan2(n, w) the result is (u · sin(t a) / n, cos(t a)).
+    """
+    sign = kb.where(q[3] < 0.0, type(t)(-1.0), type(t)(1.0))
+    w = sign * q[3]
+    u = kb.vector(sign * q[0], sign * q[1], sign * q[2])
+    g = kb.vector(adj_ret[0], adj_ret[1], adj_ret[2])
+    n = kb.length(u)
+    square = n * n + w * w
+    if square == 0.0:
+        return
+    angle = kb.atan2(n, w)
+    sine = kb.sin(t * angle)
+    cosine = kb.cos(t * angle)
+    ratio = t / w  # sin(t a) / n
+    slope = 1.0 / w  # a / n
+    if n > 0.0:
+        ratio = sine / n
+        slope = angle / n
+    # What u · adj_u gets through n, over n²: a difference that vanishes with n, in place of which stands its limit.
+    inner = -t * (2.0 + t * t) / (3.0 * w * w * w)
+    if n * n > 1.0e-3 * w * w:
+        inner = (t * cosine * w / square - ratio) / (n * n)
+    along = kb.dot(u, g)
+    adj_u = g * ratio + u * (along * inner - adj_ret[3] * t * ratio * w / square)
+    adj_w = t * (adj_ret[3] * sine * n - cosine * along) / square
+    adjoint[q] += sign * type(q)(adj_u[0], adj_u[1], adj_u[2], adj_w)
+    adjoint[t] += along * cosine * slope - adj_ret[3] * sine * angle
+
+
+@func
 def quat_slerp(a: Quat, b: Quat, t: Float):  # type: ignore[no-untyped-def]
     """a at t = 0, b at t = 1, and between them at constant speed on the shorter way."""
-    axis, angle = kb.quat_to_axis_angle(kb.quat_inverse(a) * b)
-    return a * kb.quat_from_axis_angle(axis, t * angle)
+    return a * quat_part(kb.quat_inverse(a) * b, t)
 
 
 @func

@@ -6,6 +6,7 @@ from typing import Any
 
 from kbuild.intrinsics.overload import Overload, overload
 from kbuild.loader import builtins as kb
+from kbuild.loader.own_gradients import adjoint, func_grad
 from kbuild.loader.types import Function, func
 from kbuild.loader.values import float32, uint32, vec3
 
@@ -64,6 +65,13 @@ def ddot(a: Any, b: Any):
     return total
 
 
+@func_grad(ddot)
+def adj_ddot(a: Any, b: Any, adj_ret: Any):
+    """Each matrix gets the other one."""
+    adjoint[a] += b * adj_ret
+    adjoint[b] += a * adj_ret
+
+
 @func
 def trace(m: Any):
     """Sum of the diagonal of a square matrix."""
@@ -73,6 +81,13 @@ def trace(m: Any):
     return total
 
 
+@func_grad(trace)
+def adj_trace(m: Any, adj_ret: Any):
+    """The diagonal gets all."""
+    for i in range(len(m)):
+        adjoint[m][i, i] += adj_ret
+
+
 @func
 def get_diag(m: Any):
     """The diagonal of a square matrix as a vector."""
@@ -80,6 +95,12 @@ def get_diag(m: Any):
     for i in range(len(m)):
         result[i] = m[i, i]
     return result
+
+
+@func_grad(get_diag)
+def adj_get_diag(m: Any, adj_ret: Any):
+    """The diagonal matrix."""
+    adjoint[m] += kb.diag(adj_ret)
 
 
 @func
@@ -163,6 +184,18 @@ def inverse4(m: Any):
         m[2, 0] * s3 - m[2, 1] * s1 + m[2, 2] * s0,
     )
     return adjugate / d
+
+
+@func_grad(inverse2)
+@func_grad(inverse3)
+@func_grad(inverse4)
+def adj_inverse(m: Any, adj_ret: Any):
+    """- m⁻ᵀ · adj_ret · m⁻ᵀ: nothing for a singular matrix, whose inverse is zero here.
+
+    Giles, "Collected matrix derivative results for forward and reverse mode algorithmic differentiation", 2008, 2.2.3.
+    """
+    t = kb.transpose(kb.inverse(m))
+    adjoint[m] -= t @ adj_ret @ t
 
 
 @func

@@ -35,9 +35,13 @@ class Program(Protocol):
 
 
 def attached(program: Program, function: runtime.Function, lowered: Function, span: Span) -> Function:
-    """The lowered function with its gradient and replay. Raises Refused."""
+    """The lowered function with its gradient and replay. Raises Refused.
+
+    At types without floating-point numbers (as a function of `Any` may have) there is nothing to have a gradient.
+    """
     gradient = replay = None
-    if function.gradient is not None:
+    about = interface(lowered)
+    if function.gradient is not None and (about.arrays or about.values):
         with program.inside(function.gradient, span, in_gradient=True):
             gradient = _gradient(program, function, function.gradient, lowered)
     if function.replay is not None:

@@ -31,7 +31,7 @@ _WITHOUT = (
 class Backward:
     """How a kernel uses its arrays, named by path (`x`, `model.mass`), and its adjoint.
 
-    `read`, `written`, `accumulated`, `before`, `after`, `scratch` and `saved` are those of the manifest (see
+    `read`, `written`, `accumulated`, `before`, `after`, `scratch`, `owned` and `saved` are those of the manifest (see
     docs/design/gradients.md); `saved` is in the order of the adjoint's parameters. `name` and `parameters` are the
     kernel's own, `kernel` is the adjoint: its `parameters` are the kernel's, `adj_…`, and what is saved.
     """
@@ -43,6 +43,7 @@ class Backward:
         "after",
         "before",
         "name",
+        "owned",
         "parameters",
         "read",
         "saved",
@@ -59,6 +60,7 @@ class Backward:
         self.before: frozenset[str] = frozenset(row["before"])
         self.after: frozenset[str] = frozenset(row["after"])
         self.scratch: frozenset[str] = frozenset(row["scratch"])
+        self.owned: frozenset[str] = frozenset(row["owned"])
         self.saved: dict[str, int | None] = {t: row["saved"][t] for t in SAVED if t in row["saved"]}
         self._find, self._kernel = find, None
 

@@ -32,7 +32,8 @@ from . import schema
 from .abi import align_up
 from .canonical import decode, encode
 from .digest import sha256
-from .errors import BundleError as BundleError  # these three are part of this module's face
+from .errors import BundleError as BundleError  # these four are part of this module's face
+from .schema import ADJOINT as ADJOINT
 from .schema import header_of as header_of
 from .schema import layout as layout
 from .schema import writes_origin as writes_origin

@@ -95,8 +95,8 @@ def givens(a, b):
     scale = _max(_abs(a), _abs(b))
     x = _divide(a, scale)
     y = _divide(b, scale)
-    length_2 = _sqrt(((x * x) + (y * y)))
-    return (_divide(x, length_2), _divide(y, length_2))
+    length = _sqrt(((x * x) + (y * y)))
+    return (_divide(x, length), _divide(y, length))
 
 
 def transpose_mat33d(m):
@@ -484,24 +484,28 @@ def quat_rpy(roll, pitch, yaw):
     return quat_from_euler([roll, pitch, yaw], 0, 1, 2)
 
 
-def length(v):
+def length_vec3d(v):
     return _sqrt(dot_vec3d_vec3d(_copied(v), _copied(v)))
 
 
 def quat_to_axis_angle(q):
     u = [q[0], q[1], q[2]]
-    angle = (2.0 * _atan2(length(_copied(u)), _abs(q[3])))
+    angle = (2.0 * _atan2(length_vec3d(_copied(u)), _abs(q[3])))
     axis = normalize_vec3d(_copied(u))
     if (q[3] < 0.0):
         axis = [-_a for _a in axis]
     return (_copied(axis), angle)
 
 
-def quat_slerp(a, b, t):
-    t1 = quat_to_axis_angle(quat_mul(quat_inverse(_copied(a)), _copied(b)))
+def quat_part(q, t):
+    t1 = quat_to_axis_angle(_copied(q))
     axis = _copied(t1[0])
     angle = t1[1]
-    return quat_mul(_copied(a), quat_from_axis_angle(_copied(axis), (t * angle)))
+    return quat_from_axis_angle(_copied(axis), (t * angle))
+
+
+def quat_slerp(a, b, t):
+    return quat_mul(_copied(a), quat_part(quat_mul(quat_inverse(_copied(a)), _copied(b)), t))
 
 
 def quat_to_matrix(q):
@@ -513,11 +517,22 @@ def quat_to_matrix(q):
     return [[t1[0], t2[0], t3[0]], [t1[1], t2[1], t3[1]], [t1[2], t2[2], t3[2]]]
 
 
+def dot_vec2d_vec2d(a, b):
+    total = (a[0] * b[0])
+    for i in range(1, 2, 1):
+        total = (total + (a[i] * b[i]))
+    return total
+
+
+def length_vec2d(v):
+    return _sqrt(dot_vec2d_vec2d(_copied(v), _copied(v)))
+
+
 def quat_to_euler(q, i, j, k):
     m = quat_to_matrix(_copied(q))
     order = _convert('float64', _divide(_int32(_int32(_int32(i - j) * _int32(j - k)) * _int32(k - i)), 2))
     a = _atan2((order * m[k][j]), m[k][k])
-    b = _atan2((-order * m[k][i]), _sqrt(((m[k][j] * m[k][j]) + (m[k][k] * m[k][k]))))
+    b = _atan2((-order * m[k][i]), length_vec2d([m[k][j], m[k][k]]))
     s = (order * _sin(a))
     c = _atan2((order * ((s * m[i][k]) - (_cos(a) * m[i][j]))), ((_cos(a) * m[j][j]) - (s * m[j][k])))
     angles = [0.0, 0.0, 0.0]
@@ -563,7 +578,7 @@ def transform_decompose(m):
     t2 = normalize_vec3d(_copied(y))
     t3 = normalize_vec3d(_copied(z))
     rotation = quat_from_matrix_mat33d([[t1[0], t2[0], t3[0]], [t1[1], t2[1], t3[1]], [t1[2], t2[2], t3[2]]])
-    return ([m[0][3], m[1][3], m[2][3]], _copied(rotation), [length(_copied(x)), length(_copied(y)), length(_copied(z))])
+    return ([m[0][3], m[1][3], m[2][3]], _copied(rotation), [length_vec3d(_copied(x)), length_vec3d(_copied(y)), length_vec3d(_copied(z))])
 
 
 def transform_from_matrix(m):

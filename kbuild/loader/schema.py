@@ -189,7 +189,8 @@ _ADJOINT = {
     "accumulated": [_text],  # of the written: atomics alone add to them
     "before": [_text],  # the adjoint loads what these held before the kernel ran
     "after": [_text],  # and these after it
-    "scratch": [_text],  # the adjoint stores to these, and leaves them as they were
+    "scratch": [_text],  # the adjoint stores to these
+    "owned": [_text],  # it adds to the adjoints of these without atomic operations
     "saved": _Table(_saved_type, _Nullable(_count)),  # words of a thread by type; null where only a run can tell
 }
 

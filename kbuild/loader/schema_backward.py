@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     Parameters = List[Tuple[str, str]]  # names and spellings
 
 PREFIX = "adj_"
-_LISTS = ("read", "written", "accumulated", "before", "after", "scratch")
+_LISTS = ("read", "written", "accumulated", "before", "after", "scratch", "owned")
 _WITHIN = (("accumulated", "written"), ("scratch", "before"))
 
 

@@ -19,14 +19,16 @@ from kbuild.ir.presence import optional_parameters
 from kbuild.ir.types import Array, Struct, Type
 from kbuild.ir.verify import verify
 from kbuild.loader import format
+from kbuild.loader import types as runtime
 from kbuild.loader.backward import ADJOINT
 from kbuild.scan.data import REQUIRED, LoweredUnit, Request, ScannedUnit, is_own
 from kbuild.scan.units import Found, lower, lowered_unit
+from kbuild.warp import modules
 
 # The most bytes that an adjoint's parameters may take, and who says so.
 Limit = tuple[int, str]
 
-_LISTED = ("read", "written", "accumulated", "before", "after", "scratch")
+_LISTED = ("read", "written", "accumulated", "before", "after", "scratch", "owned")
 
 
 def adjoints_of(found: Iterable[Found], request: Request) -> list[Found]:
@@ -51,10 +53,18 @@ def _asked(one: Found, request: Request) -> str:
     """What is said of a kernel's adjoint: by the kernel itself, else by the project."""
     if is_own(one.kernel.module):
         return ""
-    own = one.kernel.options.get("enable_backward")
+    own = says(one.kernel)
     if own is None:
         return request.backward
     return REQUIRED if own else ""
+
+
+def says(kernel: runtime.Kernel) -> bool | None:
+    """What a kernel itself says of its adjoint, or in Warp's dialect its module."""
+    own = kernel.options.get("enable_backward")
+    if own is None and kernel.dialect == "warp" and not modules.wants_backward(kernel.module):
+        return False
+    return None if own is None else bool(own)
 
 
 def lower_adjoints(

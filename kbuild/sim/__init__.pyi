@@ -13,7 +13,7 @@ from kbuild.sim.lockstep.floats import NotANumber as NotANumber
 from kbuild.sim.values import OutOfBounds as OutOfBounds
 from kbuild.sim.profile.report import Profile as Profile
 from kbuild.sim.lockstep.races import Race as Race
-from kbuild.simulate.face import Result as Result
+from kbuild.simulate.result import Result as Result
 from kbuild.simulate.debugging import Session as Session
 from kbuild.simulate.settings import Settings as Settings
 from kbuild.sim.looking.state import State as State
@@ -25,4 +25,5 @@ from kbuild.simulate.settings import configure as configure
 from kbuild.simulate.face import debug as debug
 from kbuild.sim.looking.lines import filter_trace as filter_trace
 from kbuild.simulate.limits import list_devices as list_devices
+from kbuild.simulate.observing import observe as observe
 from kbuild.simulate.face import run as run

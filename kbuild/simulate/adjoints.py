@@ -10,7 +10,7 @@ from kbuild.loader import abi
 from kbuild.loader.backward import ADJOINT, Backward, Refused, checked
 from kbuild.loader.errors import LaunchError
 from kbuild.loader.types import Kernel
-from kbuild.scan.adjoints import adjoint_of, facts, optional_arrays
+from kbuild.scan.adjoints import adjoint_of, facts, optional_arrays, says
 from kbuild.scan.data import in_words
 from kbuild.simulate.compiled import Compiled, instance_of, lowered, placed
 from kbuild.simulate.launches import launch
@@ -56,7 +56,7 @@ def on_simulator(kernel: Any, args: Any) -> Backward:
 
 
 def _backward(live: Kernel) -> Backward | Refused | None:
-    if live.options.get("enable_backward") is False:
+    if says(live) is False:
         return None
     one, primal = lowered(live, asserts=False)
     name = one.row.name

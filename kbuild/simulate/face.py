@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, field
 from typing import Any
 
 from kbuild.loader.errors import LaunchError
@@ -28,6 +27,8 @@ from kbuild.simulate.compiled import compiled
 from kbuild.simulate.debugging import Session
 from kbuild.simulate.launches import execute, extents
 from kbuild.simulate.limits import DeviceLimits, list_devices
+from kbuild.simulate.observing import observe
+from kbuild.simulate.result import Result, ending
 from kbuild.simulate.settings import Settings, configure
 
 __all__ = (
@@ -56,24 +57,9 @@ __all__ = (
     "debug",
     "filter_trace",
     "list_devices",
+    "observe",
     "run",
 )
-
-
-@dataclass
-class Result:
-    """What a run has seen. `printed` is what the kernel has printed; `watchers` those that the caller gave; `profile`
-    and `exceptions` (by line and kind) are there if they were asked for; `trace` the events, where they were to be
-    kept; `watched` what became of the variables that were watched; `stopped` where the run was ended before its end.
-    """
-
-    printed: str
-    watchers: Sequence[Watcher] = field(default_factory=tuple)
-    profile: Profile | None = None
-    exceptions: tuple[FloatException, ...] = ()
-    trace: list[dict[str, Any]] = field(default_factory=list)
-    watched: Changes = field(default_factory=Changes)
-    stopped: State | None = None
 
 
 def run(
@@ -121,7 +107,7 @@ def run(
             told.append(follower)
         stops = [stop] if isinstance(stop, Stop) else stop
         if stops:
-            told.append(Stopper(stops, on_stop or _ending(result)))
+            told.append(Stopper(stops, on_stop or ending(result)))
         profiler = Profiler() if profile else None
         exceptions = FloatExceptions() if asked.exceptions else None
         told += filter(None, [profiler, exceptions])
@@ -132,16 +118,6 @@ def run(
         result.exceptions = () if exceptions is None else exceptions.result()
         result.printed = output.text.decode("utf-8", "surrogateescape")
     return result
-
-
-def _ending(result: Result) -> Callable[[State], Any]:
-    """Ends a run at its first stop."""
-
-    def end(state: State) -> None:
-        result.stopped = state
-        state.abandon()
-
-    return end
 
 
 def debug(

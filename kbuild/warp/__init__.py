@@ -47,7 +47,7 @@ _HOMES = {
         is_mempool_supported print_memory_report set_mempool_access_enabled set_mempool_enabled
         set_mempool_release_threshold
     """,
-    "modules": "Module get_module get_module_options",
+    "modules": "Module get_module get_module_options set_module_options",
     "streams": """
         Event ScopedStream Stream event_from_ipc_handle get_event_elapsed_time get_stream record_event set_stream
         synchronize_event synchronize_stream wait_event wait_stream
@@ -80,7 +80,6 @@ _OTHER_NAMES = {  # Warp's name: (a module here or of the loader, its name there
     "init": ("warp.modules", "nothing"),
     "load_module": ("warp.modules", "nothing"),
     "print_diagnostics": ("warp.modules", "nothing"),
-    "set_module_options": ("warp.modules", "nothing"),
 }
 _SUBMODULES = ("config", "types", "context", "codegen", "utils", "_src")
 _CONSTANTS = {

@@ -13,9 +13,33 @@ def nothing(*_: Any, **__: Any) -> None:
     """What needs no doing: code is compiled when the package is built."""
 
 
-def get_module_options(*_: Any) -> dict[str, Any]:
-    """A module's options as they are when nobody changes them: they belong to Warp's own building."""
-    return {"block_dim": 256, "enable_backward": True, "fast_math": False, "fuse_fp": True, "max_unroll": 16}
+_options: dict[str, dict[str, Any]] = {}  # those that were set, by module
+
+
+def set_module_options(options: dict[str, Any], module: Any = None) -> None:
+    """Sets options of the calling module, or of one given. A build looks at `enable_backward`."""
+    _options.setdefault(_name(module, sys._getframe(1).f_globals), {}).update(options)
+
+
+def get_module_options(module: Any = None) -> dict[str, Any]:
+    """The options of the calling module, or of one given: Warp's own, and what was set."""
+    return _all_options(_name(module, sys._getframe(1).f_globals))
+
+
+def _name(module: Any, names: dict[str, Any]) -> str:
+    return str(names.get("__name__", "") if module is None else getattr(module, "__name__", module))
+
+
+def _all_options(module: str) -> dict[str, Any]:
+    own = {"block_dim": 256, "enable_backward": True, "fast_math": False, "fuse_fp": True, "max_unroll": 16}
+    return {**own, **_options.get(module, {})}
+
+
+def wants_backward(module: str) -> bool:
+    """Whether a module's kernels that say nothing themselves are to have adjoints, as far as Warp's options say."""
+    from . import config
+
+    return bool(_options.get(module, {}).get("enable_backward", config.enable_backward))
 
 
 class Module(str):
@@ -34,8 +58,8 @@ class Module(str):
 
     @property
     def options(self) -> dict[str, Any]:
-        """Warp's options as they are when nobody changes them."""
-        return get_module_options()
+        """Warp's options, and what was set."""
+        return _all_options(self.name)
 
     def load(self, *_: Any, **__: Any) -> bool:
         """Code comes from the bundle at the first launch."""

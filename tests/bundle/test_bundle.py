@@ -177,7 +177,8 @@ def test_huge_files_are_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 def test_summary_has_exactly_the_promised_fields(golden: format.Parsed) -> None:
     found = summary(golden)
-    assert list(found) == ["format", "digest", "targets", "kernels", "cubins"]
+    assert list(found) == ["format", "digest", "targets", "kernels", "cubins", "adjoints"]
+    assert found["adjoints"] == {"kernels": [], "targets": []}
     assert found["targets"] == ["jetson-orin-jp6", "sm_90", "jetson-thor-jp7", "compute_90"]
     kernel = found["kernels"][0]
     assert list(kernel) == ["name", "parameters"]

@@ -29,7 +29,7 @@ def test_it_builds(project, tmp_path, monkeypatch):
     monkeypatch.setenv("KBUILD_CACHE", str(tmp_path / "cache"))
     pipeline.build(config.load(project), output=tmp_path / "out")
     manifest = format.parse((tmp_path / "out" / "blur" / "_kbuild.kbundle").read_bytes()).manifest
-    assert [kernel["name"] for kernel in manifest["kernels"]] == ["blur.kernels:blur"]
+    assert [kernel["name"] for kernel in manifest["kernels"]] == ["blur.kernels:blur", "blur.kernels:blur:adjoint"]
     assert manifest["targets"] == ["sm_75", "sm_90"]
 
 

@@ -11,7 +11,7 @@ from kbuild.loader import format
 from kbuild.loader.errors import BundleError
 from tests.helpers import bundles
 
-LISTS = ("read", "written", "accumulated", "before", "after", "scratch")
+LISTS = ("read", "written", "accumulated", "before", "after", "scratch", "owned")
 BODY = "struct:m:Body"
 STRUCTS = {
     "m:Body": {

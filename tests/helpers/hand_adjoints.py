@@ -20,7 +20,7 @@ class Hand:
         self.name, self.parameters, self.kernel = found.name, found.parameters, compiled(adjoint, ())
         self.adjoint = adjoint
         self.saved: dict[str, int | None] = facts.get("saved", {})
-        for name in ("read", "written", "accumulated", "before", "after", "scratch"):
+        for name in ("read", "written", "accumulated", "before", "after", "scratch", "owned"):
             setattr(self, name, frozenset(facts.get(name, "").split()))
 
     def launch(

@@ -68,6 +68,7 @@ def test_every_function_is_described() -> None:
 def test_an_entry_is_whole(name: str) -> None:
     one = entry(name)
     assert one.derivative in ("yes", "no", "parts")
+    assert bool(one.subgradient) == (one.derivative == "parts")
     assert one.uses
     for use in one.uses:
         assert use.doc.endswith((".", "]", "`.")), use.doc

@@ -26,6 +26,7 @@ ROW = {
     "before": ["x"],
     "after": [],
     "scratch": ["x"],
+    "owned": [],
     "saved": {"float32": None, "int32": 12},
 }
 

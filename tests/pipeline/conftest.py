@@ -76,12 +76,12 @@ UNITS = {"pkg.first", "pkg.second", "pkg.second#nofmad"}
 
 
 class Project:
-    """A project folder with the kernels above."""
+    """A project folder with the kernels above. Their adjoints are the business of test_gradients.py."""
 
     def __init__(self, root: Path, targets: tuple[str, ...] = ("sm_90", "jetson-orin-jp6"), **table: Any) -> None:
         self.root = root
         modules = ["pkg.first", "pkg.second"]
-        lines = {"modules": modules, "targets": list(targets), **table}
+        lines = {"modules": modules, "targets": list(targets), "backward": False, **table}
         text = "[tool.kbuild]\n" + "".join(f"{key} = {_toml(value)}\n" for key, value in lines.items())
         write(root, {"pyproject.toml": text, **FILES})
 

@@ -60,7 +60,7 @@ def test_an_adjoint_is_a_kernel_of_a_unit_of_its_own(kbuild: Kbuild, tmp_path: P
         "kernel": 3,
         "read": ["x"],
         "written": ["y"],
-        **{name: [] for name in ("accumulated", "before", "after", "scratch")},
+        **{name: [] for name in ("accumulated", "before", "after", "scratch", "owned")},
         "saved": {},
     }
     assert "backward" not in rows["kernels"][2]
@@ -160,6 +160,18 @@ def test_a_wrong_kernel_is_told_once(kbuild: Kbuild, tmp_path: Path) -> None:
     found = json.loads(kbuild.run("check", folder, "--json", status=1).stdout)
     assert [row["code"] for row in found["diagnostics"]] == ["KB103", "KB220"]
     assert found["kernels"] == {"found": 3, "complete": 2}
+
+
+@nvrtc
+def test_adjoints_have_no_asserts(kbuild: Kbuild, tmp_path: Path) -> None:
+    text = adjoints.KERNELS.replace("    y[i] = 2.0", "    assert x[i] > 0.0\n    y[i] = 2.0")
+    folder = project(tmp_path / "p", text, table="asserts = true")
+    build(kbuild, folder)
+    rows = manifest(folder)
+    assert [row["kernels"] for row in rows["asserts"]] == [[1]]
+    assert [row["unit"] for row in rows["cubins"]] == ["thing.kernels", "thing.kernels#adjoint"]
+    sources = json.loads(Kbuild(kbuild.cache).run("build", folder, "--emit=cuda", "--json").stdout)["outputs"]
+    assert [("__assertfail" in row["text"]) for row in sources] == [True, False]
 
 
 @nvrtc

@@ -5,10 +5,10 @@ become adjoints of what it read).
 from __future__ import annotations
 
 from .. import copying, interface
-from ..array import array, put_gradient, wrap
+from ..array import array, put_gradient, wrap, zeros
 from ..errors import LaunchError
 from ..indexed import assembled, indexedarray
-from . import adding, arguments
+from . import adding, arguments, overlap
 from .workspace import Workspace
 
 TYPE_CHECKING = False
@@ -82,9 +82,13 @@ class Launch(Step):
         found = self.backward_of
         scratch: list[tuple[array, array]] = []  # copies that the adjoint kernel writes to, and of what
         primal = arguments.replaced(found.parameters, self.args, lambda path, one: self._before(path, one, scratch))
-        adjoints = arguments.adjoints(found.parameters, self.args, self._adjoint)
+        apart = _Apart(found.owned)
+        adjoints = arguments.adjoints(
+            found.parameters, self.args, lambda path, one: apart.put(path, self._adjoint(path, one))
+        )
         work = Workspace(found, self.dim, self.place, self.block_dim, self.max_blocks, budget)
         work.run([*primal, *adjoints], None, scratch)
+        apart.join(self.name)
         memory.workspace = max(memory.workspace, work.bytes)
 
     def _before(self, path: str, given: Any, scratch: list[tuple[array, array]]) -> Any:
@@ -107,6 +111,46 @@ class Launch(Step):
             tables = given._arrays[1:] if known is None else [version.get() for version in known[1:]]
             return seen_as(given, [root.of(given.data), *tables])
         return root.of(self.seen.get(path, given))
+
+
+class _Apart:
+    """The adjoints of one launch, none of which shares memory with one that is added to without atomic operations.
+
+    Where arrays do share some, zeros stand for one of the adjoints, which are added to it after the launch.
+    """
+
+    def __init__(self, owned: frozenset[str]) -> None:
+        self.owned = owned
+        self.known: list[tuple[str, array]] = []
+        self.sums: list[tuple[array, array]] = []
+
+    def put(self, path: str, one: Any) -> Any:
+        """The adjoint that the launch gets for an array; None has none."""
+        if one is None:
+            return None
+        data: array = one.data if isinstance(one, indexedarray) else one
+        repeats = any(extent > 1 and not stride for extent, stride in zip(data.shape, data.strides))
+        is_shared = path in self.owned and repeats  # one number for several threads: `join` will say so
+        if is_shared or any(self._must_part(path, data, other, known) for other, known in self.known):
+            made = zeros(data.shape, data.dtype, data.device)
+            self.sums.append((data, made))
+            one = assembled(made, one.indices) if isinstance(one, indexedarray) else made
+            data = made
+        self.known.append((path, data))
+        return one
+
+    def _must_part(self, path: str, one: array, other_path: str, other: array) -> bool:
+        if path not in self.owned and other_path not in self.owned:
+            return False
+        is_one_thread = path in self.owned and other_path in self.owned and one.ndim == other.ndim == 1
+        if is_one_thread and (one.ptr, one.strides) == (other.ptr, other.strides):
+            return False  # of an element of both it is the same thread
+        return overlap.meet(one, other)
+
+    def join(self, about: str) -> None:
+        """Adds up what was parted. Raises LaunchError."""
+        for to, made in self.sums:
+            adding.add(to, made, "the gradient of %s" % about)
 
 
 def seen_as(given: Any, arrays: list[array]) -> Any:

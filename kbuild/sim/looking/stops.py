@@ -153,6 +153,15 @@ def require(stop: Stop, kernel: Kernel, dim: tuple[int, ...]) -> None:
         raise LookupError(f"{kernel.name} has no statement in line {stop.line} of {stop.path or 'its files'}: {advice}")
 
 
+def is_met_in(stop: Stop, kernel: Kernel, dim: tuple[int, ...]) -> bool:
+    """Whether a launch of a kernel can meet a stop."""
+    try:
+        require(stop, kernel, dim)
+    except LookupError:
+        return False
+    return True
+
+
 def line_starts(kernel: Kernel) -> set[int]:
     """The statements before which a line begins: a line of source may have become several."""
     found: set[int] = set()
