@@ -64,6 +64,7 @@ class Recorder:
         self.steps: list[steps.Step] = []
         self.memory = TapeMemory()
         self.arrays: dict[int, array] = {}  # that require a gradient and took part, by identity
+        self.thread = 0  # at which it looks
         self.is_recording = False
         self.is_spent = False  # a backward pass is over: what is overwritten now is lost
         self._live = Live()
@@ -250,6 +251,11 @@ class Recorder:
         return result
 
     # Before and after a backward pass
+
+    def written_paths(self) -> list[str]:
+        """The array parameters that recorded launches write, where gradients flow through them."""
+        launches = [step for step in self.steps if isinstance(step, steps.Launch) and step.is_active]
+        return sorted({path for step in launches for path in step.backward_of.written})
 
     def retained(self) -> list[Root]:
         """The gradients that shall stay although a step uses them up."""
