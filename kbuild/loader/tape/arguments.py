@@ -52,7 +52,7 @@ def leaves(kernel: Any, names: list[str], args: Any) -> list[Leaf]:
     found: list[Leaf] = []
     for name, value in zip(names, args):
         if value.__class__ in (tuple, list) and any(_may_hold_arrays(one) for one in value):
-            _collect(_by_name(_type_of(kernel, name), value), name, found)  # the fields of a struct
+            _collect(_by_name(type_of(kernel, name), value), name, found)  # the fields of a struct
         else:
             _collect(value, name, found)
     return found
@@ -62,7 +62,7 @@ def _may_hold_arrays(value: Any) -> bool:
     return not isinstance(value, (int, float, str, bytes))
 
 
-def _type_of(kernel: Any, name: str) -> abi.Type | None:
+def type_of(kernel: Any, name: str) -> abi.Type | None:
     """The type of a parameter; None where it is open."""
     parameters = getattr(kernel, "parameters", None)
     if parameters is not None:

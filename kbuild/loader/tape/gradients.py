@@ -30,14 +30,15 @@ def is_differentiable(type: abi.Type) -> bool:
 class Root:
     """The gradient of what lies in bytes `low` to `high` of a device. Memory is taken when it is first asked for.
 
-    `is_hidden`: of an array that depends on others that require a gradient, and requires none itself.
+    `is_retained`: the backward pass does not use it up. `is_hidden`: of an array that depends on others that require a
+    gradient, and requires none itself.
     """
 
-    __slots__ = ("_known", "_owner", "_shift", "device", "element", "high", "is_hidden", "low", "within")
+    __slots__ = ("_known", "_owner", "_shift", "device", "element", "high", "is_hidden", "is_retained", "low", "within")
 
     def __init__(self, device: Any, low: int, high: int, element: abi.Type | None) -> None:
         self.device, self.low, self.high, self.element = device, low, high, element
-        self.is_hidden = element is None
+        self.is_hidden, self.is_retained = element is None, False
         self.within: Root | None = None  # whose memory this one shares
         self._owner: Any = None
         self._shift = 0
@@ -118,11 +119,18 @@ def _check_type(one: array) -> None:
         )
 
 
+def retain(one: array, value: Any) -> None:
+    """What `array.retain_grad = value` does. Raises ValueError."""
+    if hasattr(one, "_gradient"):
+        one._gradient.is_retained = bool(value)
+    elif value:
+        raise ValueError("%r requires no gradient that could be retained: set requires_grad" % one)
+
+
 def assign(one: array, value: Any) -> None:
-    """What `array.grad = value` does; None: zeros again, when it is next asked for. Raises TypeError, ValueError."""
+    """What `array.grad = value` does; None: the array requires no gradient any more. Raises TypeError, ValueError."""
     if value is None:
-        if hasattr(one, "_gradient"):
-            give(one)
+        require(one, False)
         return
     _check_type(one)
     if not isinstance(value, array):
