@@ -87,7 +87,8 @@ class Root:
 
     def set(self, one: array, given: array) -> None:
         """Makes an array's memory the gradient of another one."""
-        self.within, self._owner, self._shift = None, given._owner or given, given.ptr - one.ptr
+        owner = given if given._owner is None else given._owner
+        self.within, self._owner, self._shift = None, owner, given.ptr - one.ptr
         self._known = (one.ptr, one.shape, one.strides, one._type), given
 
 
