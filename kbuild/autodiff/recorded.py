@@ -6,7 +6,7 @@ The analysis is "to be recorded" of Hascoët and Pascual (The Tapenade automatic
 
 from __future__ import annotations
 
-from kbuild.autodiff.flat import NONE, Branch, Loop, Names, Set, Tree, in_memory, looks_at, looks_at_in_target
+from kbuild.autodiff.flat import NONE, Branch, Loop, Names, Set, Tree, every, in_memory, looks_at, looks_at_in_target
 from kbuild.autodiff.needed import Slice, assigned, overwritten, stored
 from kbuild.autodiff.result import Undifferentiable
 from kbuild.ir import nodes
@@ -22,7 +22,14 @@ class Recorded:
         self.kept, self.reads, self.again, self.everything = kept, reads, again, everything
         self.saved: set[int] = set()
         self.heads: dict[int, Names] = {}
-        self.block(body, NONE)
+        size = -1
+        while size != len(self.saved):  # a block that puts something back asks for its condition
+            size = len(self.saved)
+            self.block(body, NONE)
+
+    def goes_back(self, body: list[Tree]) -> bool:
+        """The reverse sweep has something to do in a block."""
+        return any(id(one) in self.reads or id(one) in self.saved for one in every(body))
 
     def block(self, body: list[Tree], needed: Names) -> Names:
         for one in body:
@@ -33,7 +40,8 @@ class Recorded:
         needed = needed | (self.reads.get(id(one), NONE) - self.again)
         if isinstance(one, Branch):
             inner = self.block(one.then, needed) | self.block(one.otherwise, needed)
-            return inner | looks_at(one.condition) - self.again if self.kept.keeps(one) else inner
+            asks = self.goes_back(one.then) or self.goes_back(one.otherwise)
+            return inner | looks_at(one.condition) - self.again if asks else inner
         if isinstance(one, Loop):
             head = self.heads.get(id(one), NONE) | needed
             while True:
@@ -43,7 +51,7 @@ class Recorded:
                 head = inner
             self.heads[id(one)] = head
             bounds = looks_at(one.start, one.stop) | ({one.trips} if one.trips is not None else NONE)
-            return head | bounds - self.again if self.kept.keeps(one) else head
+            return head | bounds - self.again if self.goes_back(one.body) else head
         if not self.kept.keeps(one):
             return needed
         symbol, changed = assigned(one), stored(one)

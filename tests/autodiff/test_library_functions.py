@@ -13,7 +13,10 @@ from kbuild.ir.nodes import Kernel
 from kbuild.ir.verify import verify
 from kbuild.sim.blocks import over
 from tests.helpers import kernels
+from tests.helpers.accept import Accept, accept
 from tests.helpers.lockstep import run_in_lockstep
+
+__all__ = ["accept"]
 
 TEXT = """
 @kb.func
@@ -28,6 +31,20 @@ def adj_scaled(x: kb.float64, by: kb.float64, adj_ret: kb.float64):
 def own(a: kb.array(dtype=kb.vec2d), out: kb.array(dtype=kb.float64)):
     i = kb.tid()
     out[i] = 2.0 * scaled(a[i][0], a[i][1])
+
+@kb.func
+def root(x: kb.float64):
+    return kb.sqrt(x)
+
+@kb.func_grad(root)
+def adj_root(x: kb.float64, adj_ret: kb.float64):
+    kb.adjoint[x] += adj_ret / (2.0 * kb.sqrt(x))
+
+@kb.kernel
+def root_kernel(a: kb.array(dtype=kb.vec2d), out: kb.array(dtype=kb.float64)):
+    i = kb.tid()
+    r = root(a[i][0])
+    out[i] = r * a[i][1]
 
 @kb.kernel
 def length(a: kb.array(dtype=kb.vec3d), out: kb.array(dtype=kb.float64)):
@@ -140,6 +157,12 @@ def test_what_a_program_says_is_what_is_done() -> None:
     assert gradient("own", np.array([[3.0, 5.0]])).tolist() == [[100.0, 0.0]]
 
 
+def test_nothing_is_asked_where_nothing_flows() -> None:
+    """The gradient of a root at zero is infinite, and here it is multiplied by zero."""
+    found = gradient("root_kernel", np.array([[0.0, 0.0], [4.0, 1.0]]))
+    assert found.tolist() == [[0.0, 0.0], [0.25, 2.0]]
+
+
 def test_at_zero() -> None:
     assert gradient("length", np.zeros((1, 3))).tolist() == [[0.0, 0.0, 0.0]]
     assert gradient("angle", np.array([[0.0, 0.0, 0.0, 1.0]])).tolist() == [[0.0, 0.0, 0.0, 0.0]]
@@ -188,3 +211,9 @@ def test_what_costs_little_is_computed_again(type: str, value: str, saved: bool,
     decomposed = "@kb.func\ndef decomposed(m: kb.mat33):\n    u, s, v = kb.svd3(m)\n    return s[0] * u[0, 0]\n"
     (kernel,) = kernels.lower_text(tmp_path, decomposed + LOOP.replace("TYPE", type).replace("VALUE", value))
     assert bool(adjoint(kernel).saved) is saved
+
+
+@pytest.mark.nvrtc
+def test_they_compile(accept: Accept) -> None:
+    made = [adjoint(kernel).kernel for kernel in _kernels.values()]
+    accept(kernels.emit_kernels(made).source, "sm_90")

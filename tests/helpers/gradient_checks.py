@@ -202,7 +202,14 @@ def in_reverse_mode(case: Case, adjoint_of: Callable[[Kernel], Adjoint], checks:
         adjoints[name] = adjoint
     by_id = {id(arrays[name]): adjoint for name, adjoint in adjoints.items()}
     source = np.random.default_rng(case.program.seed)
-    words = gradients.backward(launches, functools.cache(adjoint_of), by_id, source)
+
+    @functools.cache
+    def verified(kernel: Kernel) -> Adjoint:
+        found = adjoint_of(kernel)
+        verify(found.kernel, has_effects)
+        return found
+
+    words = gradients.backward(launches, verified, by_id, source)
     found = {name: numbers_of(adjoint, case.type_of(name)) for name, adjoint in adjoints.items()}
     return Reverse(found, words)
 

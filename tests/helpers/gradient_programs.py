@@ -169,15 +169,42 @@ def _kernel(
 
 
 def _write_out(source: random.Random, writer: Statements) -> None:
-    """What was computed goes somewhere, mostly."""
+    """What was computed goes somewhere: the variables all together into one place, and more of it elsewhere."""
+    places = [a for a in writer.arrays if a.kind == "S" and (a.is_stored or a.role == "add")]
+    if places and source.random() < 0.9:
+        access = source.choice(places)
+        terms = [text for kind, names in writer.variables.items() for one in names for text in _number_of(kind, one)]
+        scale = writer.spelled("S")
+        text = " + ".join(f"{scale}({round(source.uniform(-1, 1), 2)}) * {term}" for term in terms)
+        text = text.replace("kb.as_number", scale)
+        if access.role == "add":
+            writer.line(f"kb.atomic_add({access.name}, {writer.index(access, 0).replace('][', ', ')}, {text})")
+        else:
+            writer.line(f"{writer.element(access, 0)} = {text}")
     for access in writer.arrays:
-        if source.random() < 0.5:
+        if source.random() < 0.7:
             continue
         if access.is_stored:
             writer.line(f"{writer.element(access, 0)} = {writer.of(access.kind, 1)}")
         elif access.role == "add" and access.kind in ("S", "vec3"):
             index = writer.index(access, 0).replace("][", ", ")
             writer.line(f"kb.atomic_add({access.name}, {index}, {writer.of(access.kind, 1)})")
+
+
+def _number_of(kind: str, name: str) -> list[str]:
+    """Numbers in which a variable can be seen."""
+    match kind:
+        case "S":
+            return [name]
+        case "int":
+            return [f"kb.as_number({name})"]
+        case "vec3" | "quat":
+            return [f"{name}[0]", f"{name}[1] * {name}[2]"]
+        case "mat33":
+            return [f"kb.trace({name})", f"{name}[0, 2] * {name}[2, 1]"]
+        case "P":
+            return [f"{name}.x", f"{name}.v[1]"]
+    return []
 
 
 @dataclass
