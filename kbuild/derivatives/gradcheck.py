@@ -88,12 +88,8 @@ def gradcheck(
     random weights; of each input array `entries` numbers are moved, chosen by `seed`. A generic kernel is checked in
     float64 where there is an instance of that, or one can be made; others in the numbers they have, with wider
     tolerances (`tolerance` is relative) and steps (`step` is relative to the number, or to one). With `raises` a wrong
-<<<<<<< HEAD
-    gradient raises GradientError. Where a kernel is not smooth the two differ, and neither is wrong.
-=======
     gradient raises GradientError; where a kernel is not smooth the two differ, and neither is wrong.
     Raises LaunchError.
->>>>>>> main
     """
     args = resolve.joined(kernel, inputs, outputs)
     problem = _problem(kernel, dim, args, device, options)
