@@ -128,6 +128,8 @@ class Reverse:
     def _propagated(self, value: Expr, g: Expr, out: list[Stmt], span: Span | None) -> None:
         """Propagates, unless there is nothing: a derivative without end times nothing is nothing."""
         inner: list[Stmt] = []
+        if isinstance(g, nodes.Read):
+            self.rules.nonzero.add(g.symbol)
         self.rules.propagate(value, g, inner)
         if not inner:
             return
