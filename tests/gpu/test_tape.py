@@ -3,7 +3,7 @@
 import warnings
 
 import pytest
-from gpukernels import taped
+from gpukernels import taped as gradients
 
 import kbuild as kb
 from kbuild.loader import context, uses
@@ -25,9 +25,9 @@ def floats(*values, **options):
 def test_ones_flow_into_what_nobody_reads():
     x, y = floats(1, 2, 3, requires_grad=True), kb.zeros(3)
     for _ in range(4):  # the quick launch takes over, and hands over to the tape
-        kb.launch(taped.double, dim=3, inputs=[x], outputs=[y])
+        kb.launch(gradients.double, dim=3, inputs=[x], outputs=[y])
     with kb.Tape() as tape:
-        kb.launch(taped.double, dim=3, inputs=[x], outputs=[y])
+        kb.launch(gradients.double, dim=3, inputs=[x], outputs=[y])
     tape.backward()
     assert x.grad.tolist() == [2, 2, 2]
     tape.reset()
@@ -39,11 +39,11 @@ def thrown(n, steps, device=None):
     pos = kb.array(start, dtype=kb.vec3, device=device, requires_grad=True)
     vel = kb.array(start, dtype=kb.vec3, device=device, requires_grad=True)
     out = kb.zeros(1, device=device)
-    step = kb.bind(taped.move, dim=n, inputs=[pos, vel, kb.vec3(0.0, -9.81, 0.0), 0.01])
+    step = kb.bind(gradients.move, dim=n, inputs=[pos, vel, kb.vec3(0.0, -9.81, 0.0), 0.01])
     with kb.Tape() as tape:
         for _ in range(steps):
             step()
-        kb.launch(taped.energy, dim=n, inputs=[pos], outputs=[out])
+        kb.launch(gradients.energy, dim=n, inputs=[pos], outputs=[out])
     tape.backward(out)
     found = pos.grad.tolist(), vel.grad.tolist(), len(tape.memory.copies)
     tape.reset()
@@ -65,7 +65,7 @@ def test_what_is_overwritten_is_copied():
     x, f = kb.full(n, 2.0, requires_grad=True), kb.full(n, 3.0, requires_grad=True)
     with kb.Tape() as tape:
         for _ in range(3):
-            kb.launch(taped.times, dim=n, inputs=[x, f])
+            kb.launch(gradients.times, dim=n, inputs=[x, f])
     f.fill_(100.0)
     tape.backward()
     assert set(x.grad.tolist()) == {27.0}
@@ -75,12 +75,12 @@ def test_what_is_overwritten_is_copied():
 
 
 def test_structs_copies_and_functions():
-    spring = taped.Spring(rest=floats(1, 1), stiffness=floats(2, 4, requires_grad=True))
+    spring = gradients.Spring(rest=floats(1, 1), stiffness=floats(2, 4, requires_grad=True))
     x, y, out = floats(2, 3, requires_grad=True), kb.zeros(2), kb.zeros(2)
     total = kb.zeros(1)
     with kb.Tape() as tape:
         kb.copy(y, x)
-        kb.launch(taped.stretch, dim=2, inputs=[spring, y], outputs=[out])
+        kb.launch(gradients.stretch, dim=2, inputs=[spring, y], outputs=[out])
         kb.array_sum(out, total)
     tape.backward(total)
     assert x.grad.tolist() == [2, 8]
@@ -95,7 +95,7 @@ def test_workspace_in_pieces():
     for limit in (1 << 28, 1 << 18):
         x.grad.zero_()
         with kb.Tape(workspace_limit=limit) as tape:
-            kb.launch(taped.power, dim=n, inputs=[x, counts], outputs=[y])
+            kb.launch(gradients.power, dim=n, inputs=[x, counts], outputs=[y])
         tape.backward()
         found = x.grad.tolist()
         assert (found[77], found[76], found[-1]) == (200, 3, 3)
@@ -109,9 +109,9 @@ def test_other_streams():
     x, f = kb.full(n, 2.0, requires_grad=True), kb.full(n, 3.0, requires_grad=True)
     one.wait_stream(kb.get_stream())
     with kb.Tape() as tape:
-        kb.launch(taped.times, dim=n, inputs=[x, f], stream=one)
+        kb.launch(gradients.times, dim=n, inputs=[x, f], stream=one)
         two.wait_stream(one)
-        kb.launch(taped.times, dim=n, inputs=[x, f], stream=two)
+        kb.launch(gradients.times, dim=n, inputs=[x, f], stream=two)
     with kb.ScopedStream(one, sync_enter=False):
         tape.backward()
     two.synchronize()
@@ -121,7 +121,7 @@ def test_other_streams():
 
 def captured(tape, kernel, x, counts, y):
     with kb.capture() as graph:
-        tape.zero()
+        x.grad.zero_()
         with tape:
             kb.launch(kernel, dim=len(x), inputs=[x, counts], outputs=[y])
         tape.backward()
@@ -134,11 +134,11 @@ def test_forward_and_backward_in_a_graph():
     counts = kb.full(n, 3, dtype=int)
     assert x.grad.tolist()[0] == 0
     with kb.Tape() as tape:
-        kb.launch(taped.power, dim=n, inputs=[x, counts], outputs=[y])
+        kb.launch(gradients.power, dim=n, inputs=[x, counts], outputs=[y])
     tape.backward()
     assert set(x.grad.tolist()) == {12.0}
     tape.reset()
-    graph = captured(tape, taped.power, x, counts, y)
+    graph = captured(tape, gradients.power, x, counts, y)
     for value in (3.0, 5.0):
         x.fill_(value)
         graph.launch()
@@ -157,32 +157,32 @@ def test_a_capture_that_cannot_count():
     x, y, counts = floats(2, requires_grad=True), kb.zeros(1), kb.full(1, 3, dtype=int)
     tape = kb.Tape()
     with kb.Tape() as other:  # of another kernel: that does not help
-        kb.launch(taped.power, dim=1, inputs=[x, counts], outputs=[y])
+        kb.launch(gradients.power, dim=1, inputs=[x, counts], outputs=[y])
     other.backward()
     other.reset()
     from kbuild.loader.tape import workspace
 
     workspace._largest.clear()
     with pytest.raises(LaunchError, match="found by a run that counts, which a capture cannot do"):
-        captured(tape, taped.power, x, counts, y)
+        captured(tape, gradients.power, x, counts, y)
     tape.reset()
 
 
 def test_a_declared_bound_and_its_end():
     x, y, counts = floats(0.5, 0.25, requires_grad=True), kb.zeros(2), kb.full(2, 4, dtype=int)
     with kb.Tape() as tape:
-        kb.launch(taped.bounded, dim=2, inputs=[x, counts], outputs=[y])
+        kb.launch(gradients.bounded, dim=2, inputs=[x, counts], outputs=[y])
     tape.backward()
     kb.synchronize()
     first = x.grad.tolist()
     assert all(value != 0 for value in first)
-    graph = captured(kb.Tape(), taped.bounded, x, counts, y)
+    graph = captured(kb.Tape(), gradients.bounded, x, counts, y)
     graph.launch()
     assert x.grad.tolist() == first
     counts.fill_(9)
     tape.reset()
     with tape:
-        kb.launch(taped.bounded, dim=2, inputs=[x, counts], outputs=[y])
+        kb.launch(gradients.bounded, dim=2, inputs=[x, counts], outputs=[y])
     tape.backward()
     with pytest.raises(LaunchError, match="room for"):
         kb.synchronize()
@@ -193,10 +193,10 @@ def test_a_kernel_without_its_gradient():
     x = floats(1, requires_grad=True)
     with kb.Tape() as tape:
         with pytest.raises(LaunchError, match="was built without its gradient"):
-            kb.launch(taped.without, dim=1, inputs=[x])
-        kb.launch(taped.without, dim=1, inputs=[floats(1)])
+            kb.launch(gradients.without, dim=1, inputs=[x])
+        kb.launch(gradients.without, dim=1, inputs=[floats(1)])
         with kb.no_grad():
-            kb.launch(taped.without, dim=1, inputs=[x])
+            kb.launch(gradients.without, dim=1, inputs=[x])
     assert x.tolist() == [2]
     tape.reset()
 
@@ -204,14 +204,14 @@ def test_a_kernel_without_its_gradient():
 def test_checks():
     pytest.importorskip("numpy")
     x, y = floats(0.5, 1.5), kb.zeros(2)
-    assert kb.gradcheck(taped.times, 2, [x, floats(2, 3)])
-    found = kb.jacobian(taped.double, 2, [x], [y])
+    assert kb.gradcheck(gradients.times, 2, [x, floats(2, 3)])
+    found = kb.jacobian(gradients.double, 2, [x], [y])
     assert found.tolist() == [[2, 0], [0, 2]]
 
 
 def test_the_adjoint_alone():
     x, y = floats(1, 2, requires_grad=True), kb.zeros(2)
-    kb.launch(taped.double, dim=2, inputs=[x], outputs=[y], adjoint=True, adj_outputs=[floats(1, 10)])
+    kb.launch(gradients.double, dim=2, inputs=[x], outputs=[y], adjoint=True, adj_outputs=[floats(1, 10)])
     assert x.grad.tolist() == [2, 20]
 
 
@@ -226,8 +226,8 @@ def torch():
 
 
 def test_a_launch_in_pytorchs_graph(torch):
-    double = kb.torch_function(taped.double, outputs={"y": "x"})
-    stretch = kb.torch_function(taped.double, outputs={"y": lambda x: torch.zeros_like(x)}, dim=4)
+    double = kb.torch_function(gradients.double, outputs={"y": "x"})
+    stretch = kb.torch_function(gradients.double, outputs={"y": lambda x: torch.zeros_like(x)}, dim=4)
     x = torch.arange(4.0, device="cuda", requires_grad=True)
     side = torch.cuda.Stream()
     for stream in (torch.cuda.current_stream(), side):
@@ -249,7 +249,7 @@ def test_a_launch_in_pytorchs_graph(torch):
 
 def test_views_and_vectors_of_tensors(torch):
     x = torch.ones((6, 4), device="cuda", requires_grad=True)
-    double = kb.torch_function(taped.double, outputs={"y": "x"}, dim=6)
+    double = kb.torch_function(gradients.double, outputs={"y": "x"}, dim=6)
     double(x[:, 1]).sum().backward()
     assert x.grad[:, 1].tolist() == [2] * 6
     assert x.grad[:, 0].tolist() == [0] * 6
@@ -261,21 +261,21 @@ def test_what_pytorch_records_is_refused(torch):
     mine = kb.from_torch(torch.ones(3, device="cuda"))
     mine.requires_grad = True
     with kb.Tape() as tape:
-        kb.launch(taped.double, dim=3, inputs=[mine], outputs=[out])
+        kb.launch(gradients.double, dim=3, inputs=[mine], outputs=[out])
         with pytest.raises(LaunchError, match="parameter f: PyTorch's own graph records this tensor"):
-            kb.launch(taped.times, dim=3, inputs=[out, x])
+            kb.launch(gradients.times, dim=3, inputs=[out, x])
         with pytest.raises(LaunchError, match="PyTorch records this launch"):
-            kb.torch_function(taped.double, outputs={"y": "x"})(x, dim=3)
+            kb.torch_function(gradients.double, outputs={"y": "x"})(x, dim=3)
     tape.reset()
     with pytest.raises(LaunchError, match="parameter x is written, and no output"):
-        kb.torch_function(taped.times, outputs={"f": "x"})(x, dim=3)
+        kb.torch_function(gradients.times, outputs={"f": "x"})(x, dim=3)
 
 
 def test_tensors_that_pytorch_overwrites(torch):
     f = torch.full((3,), 3.0, device="cuda")
     x = kb.ones(3, requires_grad=True)
     with kb.Tape() as tape:
-        kb.launch(taped.times, dim=3, inputs=[x, f])
+        kb.launch(gradients.times, dim=3, inputs=[x, f])
     f.add_(1.0)
     with pytest.raises(LaunchError, match="PyTorch has written to it since"):
         tape.backward()
@@ -287,7 +287,7 @@ def test_a_tensors_own_gradient(torch):
     mine = kb.from_torch(x, requires_grad=True)
     y = kb.zeros(3)
     with kb.Tape() as tape:
-        kb.launch(taped.double, dim=3, inputs=[mine], outputs=[y])
+        kb.launch(gradients.double, dim=3, inputs=[mine], outputs=[y])
     tape.backward()
     context.synchronize()
     assert x.grad.tolist() == [2] * 3
@@ -297,5 +297,5 @@ def test_a_tensors_own_gradient(torch):
 def test_tensors_on_the_host_go_to_the_simulator(torch):
     pytest.importorskip("numpy")
     x = torch.arange(3.0, requires_grad=True)
-    kb.torch_function(taped.double, outputs={"y": "x"}, dim=3)(x).sum().backward()
+    kb.torch_function(gradients.double, outputs={"y": "x"}, dim=3)(x).sum().backward()
     assert x.grad.tolist() == [2] * 3

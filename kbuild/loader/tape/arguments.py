@@ -16,16 +16,19 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from .gradients import Root
+
 
 class Leaf:
     """An array argument. `arrays` are its data, then the index arrays through which it is seen; `given` is what the
-    program passed: an array of ours, or of another library.
+    program passed: an array of ours, or of another library. `root`: its gradient, where somebody has looked.
     """
 
-    __slots__ = ("arrays", "given", "path", "value")
+    __slots__ = ("arrays", "given", "path", "root", "value")
 
     def __init__(self, path: str, given: Any, value: Any) -> None:
         self.path, self.given, self.value = path, given, value
+        self.root: Root | None = None
         self.arrays: list[array] = list(value._arrays) if isinstance(value, indexed.indexedarray) else [value]
 
     @property

@@ -17,8 +17,20 @@ if TYPE_CHECKING:
     from typing import Any
 
 
+_differentiable: dict[str, bool] = {}
+
+
 def is_differentiable(type: abi.Type) -> bool:
     """Whether values of a type have floating-point numbers in them; of arrays, their elements."""
+    known = _differentiable.get(type.spelling)
+    if known is None:
+        known = _has_floats(type)
+        if "struct:" not in type.spelling:  # two structs of one name may differ in their fields
+            _differentiable[type.spelling] = known
+    return known
+
+
+def _has_floats(type: abi.Type) -> bool:
     if isinstance(type, abi.Array):
         return is_differentiable(type.element)
     if isinstance(type, abi.Struct):
@@ -87,7 +99,8 @@ class Root:
 
     def set(self, one: array, given: array) -> None:
         """Makes an array's memory the gradient of another one."""
-        self.within, self._owner, self._shift = None, given._owner or given, given.ptr - one.ptr
+        owner = given if given._owner is None else given._owner
+        self.within, self._owner, self._shift = None, owner, given.ptr - one.ptr
         self._known = (one.ptr, one.shape, one.strides, one._type), given
 
 

@@ -135,7 +135,12 @@ class Recorder:
 
     def carries(self, leaves: list[Leaf]) -> bool:
         """Whether one of these arrays has a gradient."""
-        return any(leaf.is_differentiable and self.root(leaf.data) is not None for leaf in leaves)
+        found = False
+        for leaf in leaves:
+            if leaf.is_differentiable:
+                leaf.root = self.root(leaf.data)
+                found = found or leaf.root is not None
+        return found
 
     # Steps
 
@@ -144,7 +149,8 @@ class Recorder:
         place, stream, handle = _where(asked)
         if asked.args.__class__ not in (list, tuple):
             asked.args = list(asked.args) if hasattr(asked.args, "__iter__") else asked.args
-        step = steps.Launch(asked.name, place, handle, _again(asked))
+        kept = [arguments.kept(value) for value in asked.args]
+        step = steps.Launch(asked.name, place, handle, kept, _again(asked, kept))
         after: dict[str, Leaf] = {}
         found = self.backward_of(asked) if self.carries(asked.leaves) else None
         if found is not None:
@@ -172,17 +178,19 @@ class Recorder:
         read = [leaf.data for leaf in asked.leaves if leaf.path in found.read and leaf.is_differentiable]
         results = [leaf for leaf in asked.leaves if leaf.path in found.written and leaf.is_differentiable]
         for leaf in results:
-            self.root_of_result(leaf.data)
-        roots = {leaf.path: self.root(leaf.data) for leaf in asked.leaves if leaf.is_differentiable}
+            if leaf.root is None:
+                leaf.root = self.root_of_result(leaf.data)
+        for leaf in asked.leaves:  # a result may be a part of what else is looked at
+            if leaf.root is None and leaf.is_differentiable:
+                leaf.root = self.root(leaf.data)
         versions = {
             path: self._need(leaf, name)
             for path, leaf in leaves.items()
             if path in found.before or (len(leaf.arrays) > 1 and path not in found.after)
         }
-        kept = [arguments.kept(value) for value in asked.args]
         how = asked.dim, asked.block_dim, asked.max_blocks
         step.seen = {path: leaf.value for path, leaf in leaves.items() if leaf.given is not leaf.value}
-        step.flow(found, kept, how, {path: root for path, root in roots.items() if root is not None}, versions)
+        step.flow(found, how, {leaf.path: leaf.root for leaf in asked.leaves if leaf.root is not None}, versions)
         step.read, step.written = read, [leaf.data for leaf in results]
         return {path: leaf for path, leaf in leaves.items() if path in found.after and path not in found.before}
 
@@ -274,8 +282,7 @@ class Recorder:
         self.is_spent = False
 
 
-def _again(asked: Asked) -> Callable[[], None]:
-    kept = [arguments.kept(value) for value in asked.args]
+def _again(asked: Asked, kept: list[Any]) -> Callable[[], None]:
     again, rest = asked.again, (asked.stream, asked.device, asked.block_dim, asked.max_blocks)
     dim = asked.dim
     return lambda: again(dim, kept, *rest)
