@@ -17,12 +17,13 @@ ELSEWHERE = {
     "test_atomics.py": "cells_beside_a_small_one",
     "test_flow.py": "nobody_built",
     "test_generics.py": "several_types or not_built",
+    "test_gradients.py": "on_a_gpu",
     "test_statics.py": "not_built",
 }
-FILES = ["atomics", "blocks", "composites", "conversions", "flow", "functions", "generics", "rotations", "scalars"]
+FILES = ["atomics", "blocks", "composites", "conversions", "flow", "functions", "generics", "gradients", "rotations"]
 
 
-@pytest.mark.parametrize("name", [*FILES, "statics", "structs"])
+@pytest.mark.parametrize("name", [*FILES, "scalars", "statics", "structs"])
 def test_as_on_a_gpu(name: str) -> None:
     file = f"test_{name}.py"
     skipped = ["-k", f"not ({ELSEWHERE[file]})"] if file in ELSEWHERE else []

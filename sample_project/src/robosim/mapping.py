@@ -4,7 +4,7 @@ import kbuild as kb
 from robosim.geometry import cell
 
 
-@kb.kernel
+@kb.kernel(enable_backward=False)
 def count_voxels(points: kb.array(dtype=kb.vec3), origin: kb.vec3, size: float, counts: kb.array3d(dtype=int)):
     """Adds each point [m] to the voxel it lies in, of edge `size` [m]; `counts[0, 0, 0]` begins at `origin` [m].
 

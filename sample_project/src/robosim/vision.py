@@ -27,7 +27,7 @@ def yuv_to_rgb(y: float, u: float, v: float) -> kb.vec3:
     return kb.vec3(kb.clamp(red, 0.0, 1.0), kb.clamp(green, 0.0, 1.0), kb.clamp(blue, 0.0, 1.0))
 
 
-@kb.kernel
+@kb.kernel(enable_backward=False)
 def nv12_to_rgb(
     frame: kb.array(dtype=kb.uint8), pitch: int, mean: kb.vec3, scale: kb.vec3, rgb: kb.array3d(dtype=float)
 ):
@@ -45,7 +45,7 @@ def nv12_to_rgb(
     rgb[2, row, column] = (color.z - mean.z) * scale.z
 
 
-@kb.kernel
+@kb.kernel(enable_backward=False)
 def depth_to_points(depth: kb.array2d(dtype=kb.uint16), camera: Camera, points: kb.array(dtype=kb.vec3)):
     """A depth image [mm], shape [height, width], to points [m], shape [height * width]; one thread a pixel.
 
