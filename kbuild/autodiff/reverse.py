@@ -14,6 +14,7 @@ from kbuild.autodiff.activity import Activity
 from kbuild.autodiff.flat import Do, Names, Set, Tree, fresh, has_floats, in_memory, path_of, read, zero
 from kbuild.autodiff.result import Undifferentiable
 from kbuild.autodiff.rules import Adjoints, Rules, is_leaf, is_not_zero
+from kbuild.autodiff.touched import mentioned
 from kbuild.errors import Span
 from kbuild.intrinsics.table import ALL_ROWS, has_effects
 from kbuild.ir import nodes
@@ -127,6 +128,8 @@ class Reverse:
     def _propagated(self, value: Expr, g: Expr, out: list[Stmt], span: Span | None) -> None:
         """Propagates, unless there is nothing: a derivative without end times nothing is nothing."""
         inner: list[Stmt] = []
+        if isinstance(g, nodes.Read):
+            self.rules.nonzero.add(g.symbol)
         self.rules.propagate(value, g, inner)
         if not inner:
             return
@@ -189,7 +192,13 @@ class Reverse:
         adjoints = [self._result(result, index, type, made, span) for index, type in enumerate(results_of(value.type))]
         arrays = [a for a in value.arguments if isinstance(a.type, Array) and has_floats(a.type.element)]
         beside = [self.adjoints.place(a) if path_of(a) is not None else a for a in arrays]
-        call = nodes.Call(gradient, (*value.arguments, *beside, *adjoints), gradient.result, span)
+        # An array that the gradient does not look at need not be what it was.
+        seen = mentioned(gradient)
+        given = [
+            a if i in seen or not isinstance(a.type, Array) else nodes.Build((), a.type)
+            for i, a in enumerate(value.arguments)
+        ]
+        call = nodes.Call(gradient, (*given, *beside, *adjoints), gradient.result, span)
         inner: list[Stmt] = []
         if gradient.result == VOID:
             inner.append(nodes.Evaluate(call, span))
