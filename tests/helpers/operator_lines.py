@@ -1,4 +1,4 @@
-"""Everything of the language that is no plain call: operators, parts of values, constructors, places in memory, calls of
+"""Everything of the language that is no plain call: operators, parts of values, constructors, places in memory, own
 functions. `operator_cases` says what a line means, and makes kernels of it.
 """
 
@@ -64,6 +64,7 @@ Bool c, E p, E out | out[i] = kb.sqrt(p[i]) if c[i] else kb.log(p[i]) / p[i]
 Vec3 a, Vec3 b, Vec3 out | out[i] = a[i] if a[i] == b[i] else b[i] * 2.0
 E a, E b, E out | out[i] = abs(a[i] - b[i]) + min(a[i], b[i]) * max(a[i], b[i]) # min
 E x, E y, E out | out[i] = pow(x[i], y[i]) # pow
+E a, E out | out[i] = kb.max(a[i] * a[i], 0.25) + kb.clamp(a[i], -1.0, 1.0) * kb.min(2.5, a[i])
 E a, int32 n, E out | k = kb.min(n[i], 2); out[i] = a[i] * kb.E(kb.abs(k))
 """
 
@@ -78,6 +79,11 @@ Vec5 a, Vec3 out | v = a[i]; out[i] = v[2:] + v[:3] - v[-4:-1]
 Vec5 a, Vec3 out | v = a[i]; out[i] = v[0:5:2]
 Vec5 a, Vec3 b, Vec5 out | v = a[i]; v[1:4] = b[i]; out[i] = v * v[2]
 Vec5 a, Vec3 b, Vec5 out | v = a[i]; v[0:3] += b[i]; out[i] = v * v[2]
+Vec5 a, Vec3 b, Vec5 out | v = a[i]; v[2:] -= b[i] * v[0]; v[:2] *= b[i].x; v[1:4] /= 2.0; out[i] = v * v[2]
+Quat a, Vec3 out | out[i] = a[i][0:3] * a[i].w
+Transform a, Vec3 out | t = a[i]; out[i] = t[0:3] + t[3:6] * t[6]
+Vec3 a, E b, Vec3 out | v = a[i]; w = v; w[0] = b[i] * v[1]; v[2] *= w[0]; out[i] = v + w * 2.0
+E a, E b, E out | x = a[i]; a[i] = b[i]; b[i] = x * b[i]; out[i] = x * a[i]
 Quat a, E out | q = a[i]; out[i] = q.x * q[3] - q.y * q.z
 Transform a, Vec3 out | out[i] = a[i].p * a[i].q.w
 Transform a, Quat out | t = a[i]; out[i] = t.q * t.p[1]
@@ -163,6 +169,9 @@ E[3] a, E out | out[i] = a[i][0] * a[i][1]
 E[2,3] a, E[3] out | m = a[i]; row = m[1]; o = out[i]; o[0] = row[0] * m[0, 2]; o[2] = row[1]
 E[3] a, E out | s = kb.E(0.0); n = a.shape[1]; s = kb.E(n) * a[i, n - 1] + kb.E(len(a[i])) * a[i, 0]; out[i] = s
 E[3] a, E out | x, y = a[i][0:2]; out[i] = x * y * a[i, 2]
+E[3] a, E b | row = a[i]; row[0] *= row[1]; row[2] += b[i] * row[0]; row[1] = row[2] * row[1]
+E[2,3] a, E b | m = a[i]; row = m[1]; row[2] -= b[i] * m[1, 0]; m[1, 0] = row[2] * a[i, 0, 1]
+Vec5 a, Vec2 b | a[i][0:2] = b[i] * a[i][4]; a[i][2:4] += b[i]; a[i][1:3] *= b[i].y
 E[3] a, Bits k, E out | out[i] = a[i, k[i]] * a[i, k[i] + 1]
 E[3] a, Bits[2] k, E out | out[i] = a[i, k[i, k[i, 0]]] * a[i, 2]
 E[3] a, Bits k, E[4] o | o[i, k[i]] = a[i, 0]; o[i, k[i] + 1] = a[i, 1] * o[i, k[i]]; o[i, 3 - k[i]] *= a[i, 2]
@@ -256,6 +265,9 @@ Body a, E b, Body out | s = a[i]; s.mass *= b[i]; s.inner.w += s.mass * b[i]; s.
 Body a, Inner e, Body out | s = a[i]; s.inner = e[i]; s.inner.v *= s.inner.w; out[i] = s
 E a, Vec3 v, Inner out | out[i] = Inner(a[i] * a[i], v[i] * a[i])
 E a, Vec3 v, Inner out | s = Inner(); s.w = a[i]; s.v = v[i] * s.w; s.w = s.w * s.w; out[i] = s
+Bool c, Body a, Body b, Body out | out[i] = kb.where(c[i], a[i], b[i])
+Bool c, Inner a, Inner b, E out | s = a[i] if c[i] else b[i]; s.w *= s.v[0]; out[i] = s.w * b[i].w
+Inner a, Inner b, Inner out | s = a[i]; o = s; o.v = b[i].v * s.w; s.v.y *= o.v.x; out[i] = s; out[i].w = o.w * b[i].w
 Body a, E out | s = doubled(a[i]); out[i] = s.inner.v[1] * s.mass + a[i].mass
 E a, Vec3 v, E out | s = made(a[i], v[i]); out[i] = s.w * s.v[2] + made(s.w, s.v).v[0]
 Body[2] a, Bits k, E out | out[i] = a[i, k[i]].mass * a[i, 1].inner.v[k[i]]
