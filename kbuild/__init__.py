@@ -47,6 +47,7 @@ _HOMES = {
     "loader.readiness": "get_grid preload",
     "loader.resolve": "launch",
     "loader.streams": "Event Stream elapsed_time stream_priorities",
+    "loader.tape.pytorch": "torch_function",
     "loader.tape.tape": "Tape",
     "loader.tape.watching": "no_grad",
     "loader.timers": "ScopedTimer",

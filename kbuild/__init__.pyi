@@ -56,6 +56,7 @@ from kbuild.loader.streams import Event as Event
 from kbuild.loader.streams import Stream as Stream
 from kbuild.loader.streams import elapsed_time as elapsed_time
 from kbuild.loader.streams import stream_priorities as stream_priorities
+from kbuild.loader.tape.pytorch import torch_function as torch_function
 from kbuild.loader.tape.tape import Tape as Tape
 from kbuild.loader.tape.watching import no_grad as no_grad
 from kbuild.loader.timers import ScopedTimer as ScopedTimer

@@ -129,8 +129,14 @@ MUTANTS = (
     Mutant(
         "conditions are not needed",
         _RECORDED,
-        "return inner | looks_at(one.condition) - self.again if self.kept.keeps(one) else inner",
+        "return inner | looks_at(one.condition) - self.again if asks else inner",
         "return inner",
+    ),
+    Mutant(
+        "conditions are needed for one side only",
+        _RECORDED,
+        "asks = self.goes_back(one.then) or self.goes_back(one.otherwise)",
+        "asks = self.goes_back(one.then)",
     ),
     Mutant(
         "what finds a saved component is not needed",

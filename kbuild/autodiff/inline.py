@@ -8,7 +8,7 @@ into an array of the launch. What is printed or asserted has happened in the for
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import TypeAlias, Union
 
@@ -311,7 +311,8 @@ class _Inliner:
     def kept_call(self, call: nodes.Call, arguments: list[Value], out: list[Tree], is_wanted: bool) -> Value:
         types = [p.type for p in call.callee.parameters]
         built = tuple(built_up(one, type) for one, type in zip(arguments, types, strict=True))
-        made = nodes.Call(call.callee, built, call.type, call.span)
+        callee = call.callee if self.replays else replace(call.callee, replay=None)
+        made = nodes.Call(callee, built, call.type, call.span)
         if call.type == VOID or not is_wanted:
             out.append(Do(made, call.span))
             return []

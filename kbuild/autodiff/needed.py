@@ -24,9 +24,9 @@ from kbuild.autodiff.flat import (
     path_of,
 )
 from kbuild.autodiff.reverse import root_array
+from kbuild.autodiff.touched import changed
 from kbuild.intrinsics.table import has_effects
 from kbuild.ir import nodes
-from kbuild.ir.effects import changes_memory
 from kbuild.ir.nodes import Symbol
 from kbuild.ir.traverse import root_of
 from kbuild.ir.types import Array
@@ -40,9 +40,21 @@ def stored(one: Tree) -> Names:
     if isinstance(one, (Set, Do)):
         if isinstance(one.value, nodes.Intrinsic) and has_effects(one.value.name):
             found.add(path_of(root_array(one.value.arguments[0])) or "")
-        elif isinstance(one.value, nodes.Call) and changes_memory(run_again(one.value).callee, has_effects):
-            found |= {path_of(a) or "" for a in one.value.arguments if isinstance(a.type, Array)}
+        elif isinstance(one.value, nodes.Call):
+            found |= changed_by(run_again(one.value))
     return frozenset(found)
+
+
+def changed_by(call: nodes.Call) -> Names:
+    """The arrays that a call changes."""
+    changes = changed(call.callee)
+    return frozenset(p for i, a in enumerate(call.arguments) if i in changes for p in _paths(a))
+
+
+def _paths(argument: nodes.Expr) -> list[str]:
+    if isinstance(argument.type, Array):
+        return [path_of(argument) or ""]
+    return [path for part in argument.parts for path in _paths(part)] if isinstance(argument, nodes.Build) else []
 
 
 def assigned(one: Tree) -> Symbol | None:

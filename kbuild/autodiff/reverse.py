@@ -14,12 +14,14 @@ from kbuild.autodiff.activity import Activity
 from kbuild.autodiff.flat import Do, Names, Set, Tree, fresh, has_floats, in_memory, path_of, read, zero
 from kbuild.autodiff.result import Undifferentiable
 from kbuild.autodiff.rules import Adjoints, Rules, is_leaf, is_not_zero
+from kbuild.autodiff.touched import mentioned
 from kbuild.errors import Span
-from kbuild.intrinsics.table import ALL_ROWS
+from kbuild.intrinsics.table import ALL_ROWS, has_effects
 from kbuild.ir import nodes
+from kbuild.ir.effects import changes_memory
 from kbuild.ir.nodes import Expr, Stmt
 from kbuild.ir.traverse import root_of
-from kbuild.ir.types import BOOL, VOID, Array, Tuple, Type
+from kbuild.ir.types import BOOL, VOID, Array, Struct, Tuple, Type
 
 
 @dataclass
@@ -126,6 +128,8 @@ class Reverse:
     def _propagated(self, value: Expr, g: Expr, out: list[Stmt], span: Span | None) -> None:
         """Propagates, unless there is nothing: a derivative without end times nothing is nothing."""
         inner: list[Stmt] = []
+        if isinstance(g, nodes.Read):
+            self.rules.nonzero.add(g.symbol)
         self.rules.propagate(value, g, inner)
         if not inner:
             return
@@ -188,7 +192,13 @@ class Reverse:
         adjoints = [self._result(result, index, type, made, span) for index, type in enumerate(results_of(value.type))]
         arrays = [a for a in value.arguments if isinstance(a.type, Array) and has_floats(a.type.element)]
         beside = [self.adjoints.place(a) if path_of(a) is not None else a for a in arrays]
-        call = nodes.Call(gradient, (*value.arguments, *beside, *adjoints), gradient.result, span)
+        # An array that the gradient does not look at need not be what it was.
+        seen = mentioned(gradient)
+        given = [
+            a if i in seen or not isinstance(a.type, Array) else nodes.Build((), a.type)
+            for i, a in enumerate(value.arguments)
+        ]
+        call = nodes.Call(gradient, (*given, *beside, *adjoints), gradient.result, span)
         inner: list[Stmt] = []
         if gradient.result == VOID:
             inner.append(nodes.Evaluate(call, span))
@@ -202,7 +212,8 @@ class Reverse:
                 some: list[Stmt] = [nodes.Assign(read(g), item, span)]
                 self.rules.propagate(argument, read(g), some)
                 inner.extend(some if len(some) > 1 else [])
-        made.after.extend(inner)
+        asked = None if changes_memory(gradient, has_effects) else _any_is_not_zero(adjoints)
+        made.after.extend(inner if asked is None else [nodes.If(asked, tuple(inner), (), span)])
         return made
 
     def _result(self, result: Expr | None, index: int, type: Type, made: Core, span: Span | None) -> Expr:
@@ -213,6 +224,17 @@ class Reverse:
         several = isinstance(result.type, Tuple)
         place = read(self.adjoints.item(result.symbol, index, type)) if several else self.adjoints.place(result)
         return self._taken(place, made.before, span)
+
+
+def _any_is_not_zero(adjoints: list[Expr]) -> Expr | None:
+    """None where there are no floating-point numbers to ask, or structs of them."""
+    floats = [one for one in adjoints if has_floats(one.type)]
+    if not floats or any(isinstance(one.type, Struct) for one in floats):
+        return None
+    found = is_not_zero(floats[0])
+    for one in floats[1:]:
+        found = nodes.Logical("or", found, is_not_zero(one), BOOL)
+    return found
 
 
 def added_to(target: Expr, value: Expr) -> list[tuple[Expr, bool]] | None:

@@ -7,6 +7,8 @@ them as expressions, which are evaluated again; whatever they look at must have 
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from kbuild.autodiff.activity import Activity
 from kbuild.autodiff.flat import Names, components, fresh, path_of, read, zero
 from kbuild.errors import InternalError, Span
@@ -71,6 +73,7 @@ class Rules:
     def __init__(self, activity: Activity, adjoints: Adjoints, owned: Names) -> None:
         self.activity, self.adjoints, self.owned = activity, adjoints, owned
         self.span: Span | None = None  # of the statement whose value is propagated
+        self.nonzero: set[Symbol] = set()  # adjoints that were asked whether they are zero
 
     def propagate(self, expr: Expr, g: Expr, out: list[Stmt]) -> None:
         """Adds to the adjoints of what a value consists of."""
@@ -101,9 +104,19 @@ class Rules:
             case nodes.Build(parts):
                 self.build(parts, expr.type, g, out)
             case nodes.Intrinsic():
-                self.intrinsic(expr, g, out)
+                self.guarded(g, out, lambda inner: self.intrinsic(expr, g, inner))
             case _:
                 raise InternalError(f"no rule for {type(expr).__name__}")
+
+    def guarded(self, g: Expr, out: list[Stmt], propagate: Callable[[list[Stmt]], None]) -> None:
+        """Propagates where there is something: the derivative may be infinite, and 0 · ∞ is no number."""
+        if isinstance(g, nodes.Read) and g.symbol in self.nonzero:
+            propagate(out)
+            return
+        inner: list[Stmt] = []
+        propagate(inner)
+        if inner:
+            out.append(nodes.If(is_not_zero(g), tuple(inner), (), self.span))
 
     def bound(self, expr: Expr, out: list[Stmt]) -> Expr:
         """A value that may stand in several places: in a variable, unless it is small."""
@@ -177,7 +190,7 @@ class Rules:
                 first, second = (left, right) if left.type == type else (right, left)
                 self.product(first, second, g, out)
             case "div":
-                self.quotient(expr, g, out)
+                self.guarded(g, out, lambda inner: self.quotient(expr, g, inner))
             case "mod":  # x - y · trunc(x / y)
                 self.propagate(left, g, out)
                 if self.activity.is_active(right):
@@ -237,8 +250,7 @@ class Rules:
             piece = self.bound(part, out)
             inner: list[Stmt] = []
             self.propagate(original, piece, inner)
-            # Where nothing comes through, what lies behind is not looked at: 0 · ∞ would be no number.
-            out.extend(inner if is_leaf(original) else [nodes.If(is_not_zero(piece), tuple(inner), (), self.span)])
+            out.extend(inner)
 
 
 def is_leaf(expr: Expr) -> bool:

@@ -22,7 +22,7 @@ from kbuild.autodiff.flat import (
     path_of,
 )
 from kbuild.autodiff.inline import flatten
-from kbuild.autodiff.needed import Slice, is_atomic, looked_at, observable, overwritten, slice_of, stored
+from kbuild.autodiff.needed import Slice, changed_by, is_atomic, looked_at, observable, overwritten, slice_of, stored
 from kbuild.autodiff.owned import owned_arrays
 from kbuild.autodiff.recorded import Recorded
 from kbuild.autodiff.result import Adjoint, Undifferentiable
@@ -60,9 +60,11 @@ def adjoint(kernel: Kernel, everything: bool = False) -> Adjoint:
     reads = {key: read_in([*core.before, *core.after]) & primal for key, core in cores.items() if core}
     later: Names = frozenset(reverse.after_launch)
     _refuse_mixed(body, later)
-    later = later | _replayed(body, primal_body)
+    left = _left(body, reads)
+    later = later | _replayed(body, primal_body) | left
 
     kept = _kept(body, reads, later)
+    _refuse_called_again(body, kept, left)
     _refuse_unknown_results(body, kept)
     written = frozenset(path for one in every(body) if kept.keeps(one) for path in stored(one))
     constants = frozenset(kernel.function.parameters)
@@ -137,6 +139,44 @@ def _replayed(body: list[Tree], primal_body: list[Tree]) -> Names:
     written = frozenset(path for one in every(primal_body) for path in stored(one))
     again = frozenset(path for one in every(body) for path in stored(one))
     return (written - again) & frozenset(name for one in every(body) for name in looked_at(one))
+
+
+def _left(body: list[Tree], reads: dict[int, Names]) -> Names:
+    """Arrays that a call changes and its function's own gradient looks at: it sees them as the launch left them."""
+    found: dict[Symbol | str, Tree] = {}
+    others: set[Symbol | str] = set()
+    for one in every(body):
+        call = _own(one)
+        if call is None:
+            others |= looked_at(one) | stored(one)
+        else:
+            changes = changed_by(call)
+            others |= looked_at(one) - changes
+            found.update((path, one) for path in changes & reads.get(id(one), NONE))
+    for path in found.keys() & others:
+        raise Undifferentiable(
+            f"this call changes {path}, the function's own gradient looks at it, and so does the rest of the kernel",
+            found[path].span,
+            "give the values back as results, or make the call in a kernel of its own",
+        )
+    return frozenset(found)
+
+
+def _own(one: Tree) -> nodes.Call | None:
+    """A call of a function with a gradient of its own."""
+    value = getattr(one, "value", None)
+    return value if isinstance(value, nodes.Call) and value.callee.gradient is not None else None
+
+
+def _refuse_called_again(body: list[Tree], kept: Slice, left: Names) -> None:
+    """What the launch left must stay so while the adjoint runs."""
+    for one in every(body):
+        if _own(one) is not None and kept.keeps(one) and stored(one) & left:
+            raise Undifferentiable(
+                "the adjoint needs what this call gives back, and an array that the call changes as the launch left it",
+                one.span,
+                "let a @kb.func_replay of the function read the result from where it was stored",
+            )
 
 
 def _refuse_mixed(body: list[Tree], later: Names) -> None:

@@ -40,7 +40,7 @@ class Entry:
 
 
 class GradCheck:
-    """The answer of `kb.gradcheck`, true where all entries agree: the `worst` one, those that are `wrong`, how many were
+    """The answer of `kb.gradcheck`, true where all entries agree: the `worst`, those that are `wrong`, how many were
     `checked`, and the type of number (`dtype`) that it was checked in.
     """
 
@@ -86,9 +86,10 @@ def gradcheck(
 
     The arrays given are not changed. What is differentiated is the sum of all numbers that the launch writes, with
     random weights; of each input array `entries` numbers are moved, chosen by `seed`. A generic kernel is checked in
-    float64 where there is an instance of that, or one can be made; others in the numbers they have, with wider tolerances
-    (`tolerance` is relative) and steps (`step` is relative to the number, or to one). With `raises` a wrong gradient
-    raises GradientError. Where a kernel is not smooth the two differ, and neither is wrong. Raises LaunchError.
+    float64 where there is an instance of that, or one can be made; others in the numbers they have, with wider
+    tolerances (`tolerance` is relative) and steps (`step` is relative to the number, or to one). With `raises` a wrong
+    gradient raises GradientError; where a kernel is not smooth the two differ, and neither is wrong.
+    Raises LaunchError.
     """
     args = resolve.joined(kernel, inputs, outputs)
     problem = _problem(kernel, dim, args, device, options)

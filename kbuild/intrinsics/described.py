@@ -255,7 +255,7 @@ velocity_at_point  yes   (twist: Vec6[Float], r: Vec3[Float]) -> Vec3[Float]
 rand_init         no     (seed: Int32) -> Uint32; (seed: Int32, offset: Int32) -> Uint32
 randi             no     (state: Uint32) -> Int32; (state: Uint32, low: Int32, high: Int32) -> Int32
 randu             no     (state: Uint32) -> Uint32; (state: Uint32, low: Uint32, high: Uint32) -> Uint32
-randf             no     (state: Uint32) -> Float32; (state: Uint32, low: Float32, high: Float32) -> Float32
+randf             yes    (state: Uint32) -> Float32; (state: Uint32, low: Float32, high: Float32) -> Float32
 randn             no     (state: Uint32) -> Float32
 poisson           no     (state: Uint32, lam: Float32) -> Uint32
 sample_cdf        no     (state: Uint32, cdf: Array[Float32]) -> Int32

@@ -82,8 +82,6 @@ class array(Shaped):
     _kb_array_ = True
     _ndim: int | None = None
 
-    retain_grad = False  # as programs written for Warp ask
-
     _descriptor: bytes
     _given: interface.View
     _gradient: Any  # tape.gradients.Root, where the array requires a gradient
@@ -155,10 +153,24 @@ class array(Shaped):
         gradients.require(self, value)
 
     @property
+    def retain_grad(self) -> bool:
+        """Whether `grad` is, after a backward pass, with respect to what the array holds after the last step that wrote
+        to it; else that is used up, and `grad` is with respect to what it held before the first.
+        """
+        return hasattr(self, "_gradient") and bool(self._gradient.is_retained)
+
+    @retain_grad.setter
+    def retain_grad(self, value: Any) -> None:
+        from .tape import gradients
+
+        gradients.retain(self, value)
+
+    @property
     def grad(self) -> Any:
         """The array's gradient, of the same shape, type and place: zeros when it is first asked for.
 
-        None where the array requires none. Can be set, to an array of the same shape, type, strides and device.
+        None where the array requires none. Can be set, to an array of the same shape, type, strides and device, or to
+        None.
         """
         return self._gradient.of(self) if hasattr(self, "_gradient") else None
 
@@ -411,7 +423,7 @@ class array4d(array):
 
 
 _FREED = "freed"
-_SETTABLE = frozenset({"requires_grad", "grad"})
+_SETTABLE = frozenset({"requires_grad", "retain_grad", "grad"})
 
 
 def _to_struct(dtype: Any, type: abi.Struct, items: list[Any]) -> Any:

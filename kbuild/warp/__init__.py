@@ -52,6 +52,7 @@ _HOMES = {
         Event ScopedStream Stream event_from_ipc_handle get_event_elapsed_time get_stream record_event set_stream
         synchronize_event synchronize_stream wait_event wait_stream
     """,
+    "tapes": "Tape",
     "timing": "ScopedLogLevel ScopedTimer",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}

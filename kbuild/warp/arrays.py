@@ -1,6 +1,6 @@
 """Warp's arrays: annotations, constructors, copies, with Warp's arguments over kbuild's arrays.
 
-What asks for gradients is refused; `requires_grad=False` asks for nothing.
+Arrays of whole numbers may ask for a gradient as in Warp: it stays zero.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from kbuild.loader import context, copying, foreign, indexed
 from kbuild.loader.layout import ArrayAnnotation, IndexedAnnotation, abi_type
 from kbuild.loader.values import class_of
 
-from .absent import refusal
 from .data import composite_of, prepared
 from .devices import default
 
@@ -61,14 +60,15 @@ class _ArrayType(type):
         **options: Any,
     ) -> Any:
         """The annotation, or an array. Raises TypeError, ValueError, NotInKbuild."""
-        without_gradients("array", options, grad=grad, requires_grad=requires_grad)
+        asked = gradients_of("array", options, requires_grad, grad)
         ndim = ndim or cls._ndim
         if data is not None:
-            return _of_data(data, _known(dtype), shape, device, pinned, copy)
+            return with_gradient(_of_data(data, _known(dtype), shape, device, pinned, copy), *asked)
         if ptr is not None:
-            return _over(ptr, dtype, shape, strides, capacity, device, deleter, ndim)
+            return with_gradient(_over(ptr, dtype, shape, strides, capacity, device, deleter, ndim), *asked)
         if shape is not None:
-            return _array(None, dtype, shape, device=default(device), ndim=ndim, memory=_memory(pinned, device))
+            made = _array(None, dtype, shape, device=default(device), ndim=ndim, memory=_memory(pinned, device))
+            return with_gradient(made, *asked)
         if device is not None:
             return arrays.empty((0,) * (ndim or 1), dtype, device)
         return Annotation(dtype, ndim or 1)
@@ -165,14 +165,30 @@ def _over(
     return arrays.wrap(made._view, made.dtype, made.device, _Lent(ptr, size, deleter))
 
 
-def without_gradients(what: str, options: dict[str, Any], **asked: Any) -> None:
-    """Refuses what asks for gradients; other options are mistakes."""
-    for name in ("requires_grad", "retain_grad", "grad"):
-        value = options.pop(name, asked.get(name))
-        if value is not None and value is not False:
-            raise refusal("%s(%s=%r)" % (what, name, value), "gradients")
+def gradients_of(what: str, options: dict[str, Any], requires: Any = None, grad: Any = None) -> tuple[bool, Any, bool]:
+    """What is asked about gradients: whether one is required, one that is given, whether it is retained. Other options
+    are mistakes. Raises TypeError.
+    """
+    requires = options.pop("requires_grad", requires)
+    retains = bool(options.pop("retain_grad", False))
     if options:
         raise TypeError("wp.%s has no argument %r" % (what, min(options)))
+    if retains and not requires:
+        raise ValueError("retain_grad=True requires requires_grad=True")
+    return bool(requires), grad, retains
+
+
+def with_gradient(made: Any, requires: bool, grad: Any, retains: bool) -> Any:
+    """An array that has the gradient which is asked for."""
+    if grad is not None:
+        made.grad = grad
+    elif requires:
+        from kbuild.loader.tape import gradients
+
+        gradients.give(made)  # of whole numbers, too
+    if retains:
+        made.retain_grad = True
+    return made
 
 
 def _memory(pinned: Any, device: Any) -> str | None:
@@ -182,47 +198,49 @@ def _memory(pinned: Any, device: Any) -> str | None:
 
 def empty(shape: Any = None, dtype: Any = float, device: Any = None, pinned: bool = False, **options: Any) -> Any:
     """An array of undefined content."""
-    shape = _shape("empty", shape, options)
-    return arrays.empty(shape, dtype, default(device), _memory(pinned, device))
+    shape, asked = _shape("empty", shape, options)
+    return with_gradient(arrays.empty(shape, dtype, default(device), _memory(pinned, device)), *asked)
 
 
 def zeros(shape: Any = None, dtype: Any = float, device: Any = None, pinned: bool = False, **options: Any) -> Any:
     """An array of zeros."""
-    shape = _shape("zeros", shape, options)
-    return arrays.zeros(shape, dtype, default(device), _memory(pinned, device))
+    shape, asked = _shape("zeros", shape, options)
+    return with_gradient(arrays.zeros(shape, dtype, default(device), _memory(pinned, device)), *asked)
 
 
 def ones(shape: Any = None, dtype: Any = float, device: Any = None, pinned: bool = False, **options: Any) -> Any:
     """An array of ones."""
-    shape = _shape("ones", shape, options)
-    return arrays.ones(shape, dtype, default(device), _memory(pinned, device))
+    shape, asked = _shape("ones", shape, options)
+    return with_gradient(arrays.ones(shape, dtype, default(device), _memory(pinned, device)), *asked)
 
 
 def full(
     shape: Any = None, value: Any = 0, dtype: Any = None, device: Any = None, pinned: bool = False, **options: Any
 ) -> Any:
     """An array with `value` in every element."""
-    shape, dtype = _shape("full", shape, options), _known(dtype)
+    (shape, asked), dtype = _shape("full", shape, options), _known(dtype)
     if dtype is None:
         dtype = composite_of(value)
-    return arrays.full(shape, value, dtype, default(device), _memory(pinned, device))
+    return with_gradient(arrays.full(shape, value, dtype, default(device), _memory(pinned, device)), *asked)
 
 
-def _shape(what: str, shape: Any, options: dict[str, Any]) -> Any:
-    """The shape, which Warp also knows as `n`."""
+def _shape(what: str, shape: Any, options: dict[str, Any]) -> tuple[Any, tuple[bool, Any, bool]]:
+    """The shape, which Warp also knows as `n`, and what is asked about gradients."""
     given = options.pop("n", None)
-    without_gradients(what, options)
+    asked = gradients_of(what, options)
     if shape is None:
         shape = 0 if given is None else given
-    return shape
+    return shape, asked
 
 
 def empty_like(src: Any, device: Any = None, requires_grad: Any = None, pinned: Any = None, **options: Any) -> Any:
-    """An array of the shape and type of another."""
-    without_gradients("empty_like", options, requires_grad=requires_grad)
+    """An array of the shape and type of another; it requires a gradient where that one does, unless it is said."""
+    if requires_grad is None:
+        requires_grad = getattr(src, "requires_grad", False)
+    asked = gradients_of("empty_like", options, requires_grad)
     place = src.device if device is None else device
     pinned = getattr(src, "pinned", False) if pinned is None else pinned
-    return arrays.empty(src.shape, src.dtype, place, _memory(pinned, place))
+    return with_gradient(arrays.empty(src.shape, src.dtype, place, _memory(pinned, place)), *asked)
 
 
 def zeros_like(src: Any, device: Any = None, requires_grad: Any = None, pinned: Any = None, **options: Any) -> Any:
@@ -282,8 +300,8 @@ def _check_range(dest_offset: Any, src_offset: Any, count: Any) -> None:
 
 def from_numpy(arr: Any, dtype: Any = None, shape: Any = None, device: Any = None, **options: Any) -> Any:
     """An array with the content of a NumPy array."""
-    without_gradients("from_numpy", options)
-    return _of_data(arr, _known(dtype), shape, device, False, True)
+    asked = gradients_of("from_numpy", options)
+    return with_gradient(_of_data(arr, _known(dtype), shape, device, False, True), *asked)
 
 
 def from_ptr(ptr: int, length: int, dtype: Any = None, shape: Any = None, device: Any = None) -> Any:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from kbuild.loader import conversions, dlpack
-
-from .absent import refusal
+from kbuild.loader.array import array
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,15 +13,23 @@ if TYPE_CHECKING:
 def from_torch(
     t: Any, dtype: Any = None, requires_grad: bool | None = None, grad: Any = None, return_ctype: bool = False
 ) -> Any:
-    """An array over a tensor's memory. With `return_ctype` too: here an array itself is what launches quickly."""
-    if requires_grad or grad is not None:
-        raise refusal("from_torch(requires_grad=True)", "gradients")
-    return conversions.from_torch(t, dtype)
+    """An array over a tensor's memory, whose gradient is the tensor's, or `grad`. With `return_ctype` too: here an
+    array itself is what launches quickly.
+    """
+    requires_grad = getattr(t, "requires_grad", False) if requires_grad is None else requires_grad
+    made = conversions.from_torch(t, dtype, bool(requires_grad) and grad is None)
+    if grad is not None:
+        made.grad = grad if isinstance(grad, array) else conversions.from_torch(grad, dtype)
+    return made
 
 
 def to_torch(a: Any, requires_grad: bool | None = None) -> Any:
     """A tensor over an array's memory."""
-    return conversions.to_torch(a, bool(requires_grad))
+    requires_grad = getattr(a, "requires_grad", False) if requires_grad is None else requires_grad
+    made = conversions.to_torch(a, bool(requires_grad))
+    if requires_grad and a.requires_grad:
+        made.grad = conversions.to_torch(a.grad)
+    return made
 
 
 def from_jax(jax_array: Any, dtype: Any = None) -> Any:

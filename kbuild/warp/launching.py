@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kbuild.loader import abi, bound, context, current, generic, recording, resolve
+from kbuild.loader import abi, bound, context, current, generic, recording, resolve, uses
 from kbuild.loader.errors import LaunchError, did_you_mean
 from kbuild.loader.layout import abi_type
 
@@ -35,18 +35,30 @@ def launch(
 ) -> Any:
     """Launches a kernel over `dim` threads; with `record_cmd` the result is a `wp.Launch`, and nothing runs.
 
-    The device is that of the arrays where none is named. `record_tape` means nothing here; no `max_blocks` is one below
-    1, too.
+    The device is that of the arrays where none is named. Without `record_tape` no tape records it; no `max_blocks` is
+    one below 1, too. With `adjoint` the kernel's adjoint is launched, with these gradients or the arrays' own.
     """
-    _without_adjoints("launch", adjoint, adj_inputs, adj_outputs, options)
+    if options:
+        raise TypeError("wp.launch has no argument %r" % min(options))
     if device is None and stream is not None:
         device = getattr(stream, "device", None)
     if device is None and not _names_device(inputs) and not _names_device(outputs):
         device = default(None)
     most = max(0, max_blocks or 0)
+    if adjoint:
+        _without_adjoints("launch", record_cmd, None, None, {})
+        gradients = {"adjoint": True, "adj_inputs": adj_inputs, "adj_outputs": adj_outputs}
+        resolve.launch(kernel, dim, inputs, outputs, device, stream, block_dim, max_blocks=most, **gradients)
+        return None
     if record_cmd:
         made = bound.bind(kernel, dim, inputs, outputs, device, stream, block_dim, max_blocks=most)
         return Launch._of(made, stream)
+    if not record_tape and uses.tapes:
+        from kbuild.loader.tape import watching
+
+        with watching.no_grad():
+            resolve.launch(kernel, dim, inputs, outputs, device, stream, block_dim, max_blocks=most)
+        return None
     resolve.launch(kernel, dim, inputs, outputs, device, stream, block_dim, max_blocks=most)
     return None
 

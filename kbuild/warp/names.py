@@ -17,7 +17,7 @@ _FAMILIES = {
         to_paddle
     """,
     "graphics": "GLTextureResource RegisteredGLBuffer",
-    "gradients": "Tape grad",
+    "gradients": "grad",
     "other kinds of arrays": """
         FabricArray IndexedFabricArray fabricarray fabricarrayarray fixedarray indexedfabricarray
         indexedfabricarrayarray

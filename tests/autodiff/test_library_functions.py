@@ -7,13 +7,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kbuild.autodiff import adjoint
+from kbuild.autodiff import Undifferentiable, adjoint
 from kbuild.intrinsics.table import has_effects
 from kbuild.ir.nodes import Kernel
 from kbuild.ir.verify import verify
 from kbuild.sim.blocks import over
 from tests.helpers import kernels
+from tests.helpers.accept import Accept, accept
 from tests.helpers.lockstep import run_in_lockstep
+
+__all__ = ["accept"]
 
 TEXT = """
 @kb.func
@@ -28,6 +31,20 @@ def adj_scaled(x: kb.float64, by: kb.float64, adj_ret: kb.float64):
 def own(a: kb.array(dtype=kb.vec2d), out: kb.array(dtype=kb.float64)):
     i = kb.tid()
     out[i] = 2.0 * scaled(a[i][0], a[i][1])
+
+@kb.func
+def root(x: kb.float64):
+    return kb.sqrt(x)
+
+@kb.func_grad(root)
+def adj_root(x: kb.float64, adj_ret: kb.float64):
+    kb.adjoint[x] += adj_ret / (2.0 * kb.sqrt(x))
+
+@kb.kernel
+def root_kernel(a: kb.array(dtype=kb.vec2d), out: kb.array(dtype=kb.float64)):
+    i = kb.tid()
+    r = root(a[i][0])
+    out[i] = r * a[i][1]
 
 @kb.kernel
 def length(a: kb.array(dtype=kb.vec3d), out: kb.array(dtype=kb.float64)):
@@ -140,6 +157,12 @@ def test_what_a_program_says_is_what_is_done() -> None:
     assert gradient("own", np.array([[3.0, 5.0]])).tolist() == [[100.0, 0.0]]
 
 
+def test_nothing_is_asked_where_nothing_flows() -> None:
+    """The gradient of a root at zero is infinite, and here it is multiplied by zero."""
+    found = gradient("root_kernel", np.array([[0.0, 0.0], [4.0, 1.0]]))
+    assert found.tolist() == [[0.0, 0.0], [0.25, 2.0]]
+
+
 def test_at_zero() -> None:
     assert gradient("length", np.zeros((1, 3))).tolist() == [[0.0, 0.0, 0.0]]
     assert gradient("angle", np.array([[0.0, 0.0, 0.0, 1.0]])).tolist() == [[0.0, 0.0, 0.0, 0.0]]
@@ -188,3 +211,80 @@ def test_what_costs_little_is_computed_again(type: str, value: str, saved: bool,
     decomposed = "@kb.func\ndef decomposed(m: kb.mat33):\n    u, s, v = kb.svd3(m)\n    return s[0] * u[0, 0]\n"
     (kernel,) = kernels.lower_text(tmp_path, decomposed + LOOP.replace("TYPE", type).replace("VALUE", value))
     assert bool(adjoint(kernel).saved) is saved
+
+
+@pytest.mark.nvrtc
+def test_they_compile(accept: Accept) -> None:
+    made = [adjoint(kernel).kernel for kernel in _kernels.values()]
+    accept(kernels.emit_kernels(made).source, "sm_90")
+
+
+STORING = """
+@kb.func
+def sigmoid(i: int, xs: kb.array(dtype=kb.float64), ys: kb.array(dtype=kb.float64)):
+    row = ys
+    row[i] = kb.float64(1.0) / (1.0 + kb.exp(-xs[i]))
+
+@kb.func_grad(sigmoid)
+def adj_sigmoid(i: int, xs: kb.array(dtype=kb.float64), ys: kb.array(dtype=kb.float64)):
+    kb.adjoint[xs][i] += kb.adjoint[ys][i] * ys[i] * (1.0 - ys[i])
+    kb.adjoint[ys][i] = kb.float64(0.0)
+
+@kb.kernel
+def one(a: kb.array(dtype=kb.float64), out: kb.array(dtype=kb.float64)):
+    i = kb.tid()
+    for j in range(2 * i, 2 * i + 2):
+        sigmoid(j, a, out)
+    MORE
+"""
+
+
+def test_a_gradient_sees_what_its_function_stored(tmp_path: Path) -> None:
+    (kernel,) = kernels.lower_text(tmp_path, STORING.replace("MORE", "pass"))
+    made = adjoint(kernel)
+    assert (made.read, made.written, made.before, made.after) == (("a", "out"), ("out",), (), ("out",))
+    out, adj_a, adj_out = np.array([0.5, 0.25, 0.75, 0.125]), np.ones(4), np.array([1.0, 2.0, 3.0, 4.0])
+    run_in_lockstep(made.kernel, over((2,), 64), [np.full(4, np.nan), out, adj_a, adj_out])
+    assert adj_a.tolist() == [1.25, 1.375, 1.5625, 1.4375]
+    assert adj_out.tolist() == [0.0] * 4
+
+
+@pytest.mark.parametrize("more", ["out[i] = out[i] * 2.0", "a[i] = out[i]"])
+def test_what_a_function_stored_is_for_its_gradient_alone(more: str, tmp_path: Path) -> None:
+    (kernel,) = kernels.lower_text(tmp_path, STORING.replace("MORE", more))
+    with pytest.raises(Undifferentiable, match="this call changes out, the function's own gradient looks at it"):
+        adjoint(kernel)
+
+
+def test_a_call_that_is_needed_again_must_not_change_what_the_launch_left(tmp_path: Path) -> None:
+    text = """
+    @kb.func
+    def kept(i: int, x: float, out: kb.array(dtype=float)):
+        out[i] = kb.exp(x)
+        return x * x
+
+    @kb.func_grad(kept)
+    def adj_kept(i: int, x: float, out: kb.array(dtype=float), adj_ret: float):
+        kb.adjoint[x] += 2.0 * x * adj_ret + kb.adjoint[out][i] * out[i]
+    MORE
+    @kb.kernel
+    def one(a: kb.array(dtype=float), out: kb.array(dtype=float), squares: kb.array(dtype=float)):
+        i = kb.tid()
+        x = kept(i, a[i], out)
+        squares[i] = x * x
+    """
+    (kernel,) = kernels.lower_text(tmp_path, text.replace("MORE", ""))
+    with pytest.raises(Undifferentiable, match="needs what this call gives back"):
+        adjoint(kernel)
+    replay = """
+    @kb.func_replay(kept)
+    def again(i: int, x: float, out: kb.array(dtype=float)):
+        return x * x
+    """
+    (kernel,) = kernels.lower_text(tmp_path, text.replace("MORE", replay))
+    made = adjoint(kernel)
+    assert (made.written, made.after, made.scratch) == (("out", "squares"), ("out",), ())
+    out, adj_a, adj_out, adj_squares = (np.array([one], np.float32) for one in (3.0, 0.0, 1.0, 1.0))
+    arrays = [np.array([2.0], np.float32), out, np.zeros(1, np.float32), adj_a, adj_out, adj_squares]
+    run_in_lockstep(made.kernel, over((1,), 64), arrays)
+    assert adj_a.tolist() == [4.0 * 8.0 + 3.0]

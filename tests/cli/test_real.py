@@ -79,14 +79,14 @@ def test_from_check_to_verify(project: Path, cache: Path) -> None:
     assert (project / "trusted.py").read_text() == f'DIGEST = "{built["digest"]}"\n'
 
     again = answer(cache, "build", project)
-    assert (again["compiled"], again["cached"], again["lowered"]) == (0, 2, 0)
+    assert (again["compiled"], again["cached"], again["lowered"]) == (0, 4, 0)  # and the adjoints
     assert again["digest"] == built["digest"]
 
     seen = answer(cache, "inspect", project)
     assert seen["digest"] == built["digest"]
-    assert [cubin["target"] for cubin in seen["cubins"]] == ["sm_90", "jetson-orin-jp6"]
+    assert [cubin["target"] for cubin in seen["cubins"]] == 2 * ["sm_90", "jetson-orin-jp6"]
     assert [row["name"] for row in seen["kernels"][0]["parameters"]] == ["data", "factor"]
-    assert "right, 2 cubins" in kbuild(cache, "verify", project, "--digest", built["digest"]).stdout
+    assert "right, 4 cubins" in kbuild(cache, "verify", project, "--digest", built["digest"]).stdout
     assert answer(cache, "inspect", built["bundle"], "--compare", project) == {"differences": []}
 
 

@@ -8,7 +8,8 @@ a value is as in `kbuild.sim.values`. The meaning of nodes is that of `kbuild/ir
 memory and printing. The IR is the one that goes into the pass, so that nothing of the pass is taken for granted.
 
 The `Trace` has the path that the run took (branches, trips, pieces of functions such as `abs`): where it differs
-between two runs, their difference says nothing about a derivative. `kinks` counts places where there is none.
+between two runs, their difference says nothing about a derivative. `kinks` counts places where there is none,
+or one so steep that rounding decides.
 """
 
 from __future__ import annotations
@@ -97,11 +98,12 @@ def zeros(type: Type) -> Any:
     return built(type, lambda leaf: Dual(0.0) if is_float(leaf) else zero(leaf))
 
 
-def times(factor: float | Callable[[], float], tangent: complex) -> complex:
+STEEPEST = 1e7  # what was rounding before is the result afterwards, and derivatives are nobody's
+
+
+def times(factor: float, tangent: complex) -> complex:
     """Nothing times anything is nothing: what does not move has no part in what comes of it."""
-    if tangent == 0:
-        return 0j
-    return (factor if isinstance(factor, float) else factor()) * tangent
+    return factor * tangent if tangent != 0 else 0j
 
 
 def _plain(value: Any) -> Any:
@@ -318,6 +320,7 @@ class _Interpreter:
         assert op == "div"
         x, y = a.value, b.value
         by_first, by_second = (1.0 / y, -x / y / y) if y else (math.nan, math.nan)
+        self.trace.kinks += abs(by_first) > STEEPEST
         return Dual(value, times(by_first, a.tangent) + times(by_second, b.tangent))
 
     def spread(self, part: Expr, type: Type, frame: _Frame) -> Any:
@@ -381,8 +384,13 @@ class _Interpreter:
         if piece is not None:
             self.trace.path.append(piece)
         self.kink(tangents.at_kink(name, plain), name, arguments)
-        slopes = zip(tangents.partials(name, plain), arguments, strict=True)
-        return Dual(value, sum((times(slope, argument.tangent) for slope, argument in slopes), 0j))
+        tangent = 0j
+        for slope, argument in zip(tangents.partials(name, plain), arguments, strict=True):
+            if argument.tangent != 0:
+                factor = slope()
+                self.trace.kinks += abs(factor) > STEEPEST
+                tangent += factor * argument.tangent
+        return Dual(value, tangent)
 
     def kink(self, is_kink: bool, name: str, arguments: Sequence[Dual]) -> None:
         """At a kink it matters how the arguments move; where two of them move as one there is none. An infinite slope

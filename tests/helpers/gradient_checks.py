@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import functools
 import linecache
+import math
 import random
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -32,7 +33,7 @@ from tests.helpers.gradient_arrays import (
     to_memory,
     values_of,
 )
-from tests.helpers.gradient_programs import Program, initial
+from tests.helpers.gradient_programs import MODEL, Program, initial
 from tests.helpers.gradients import Launched
 
 TOLERANCE = {"float64": 1e-9, "float32": 2e-3}
@@ -68,7 +69,7 @@ class Case:
         return [name for name in self.arrays if has_floats(self.type_of(name))]
 
     def arguments(self, step: int, arrays: dict[str, Any]) -> list[Any]:
-        return [*arrays.values(), *self.program.steps[step].scalars]
+        return [*grouped(arrays), *self.program.steps[step].scalars]
 
 
 def lowered(program: Program, folder: Path) -> dict[str, Kernel]:
@@ -95,7 +96,9 @@ def prepare(program: Program, folder: Path) -> Case:
     for one in program.arrays:
         arrays[one.name] = empty(types[one.name], one.shape)
         for part, values in numbers[one.name].items():
-            target = arrays[one.name][part] if part else arrays[one.name]
+            target = arrays[one.name]
+            for field_name in part.split(".") if part else ():
+                target = target[field_name]
             target[...] = values
     case = Case(program, by_name, arrays)
     source = np.random.default_rng(program.seed + 1)
@@ -104,8 +107,14 @@ def prepare(program: Program, folder: Path) -> Case:
         case.moves[name] = source.uniform(-1, 1, size) + 1j * source.uniform(-1, 1, size)
         case.weights[name] = source.uniform(-1, 1, size)
     shuffler = random.Random(program.seed)
-    case.orders = [shuffler.sample(range(step.threads), step.threads) for step in program.steps]
+    case.orders = [shuffler.sample(range(n), n) for n in (math.prod(step.dim) for step in program.steps)]
     return case
+
+
+def grouped(arrays: Mapping[str, Any]) -> list[Any]:
+    """Arguments: those that are named `model.…` are in a struct, which comes first."""
+    model = {name.removeprefix(MODEL): array for name, array in arrays.items() if name.startswith(MODEL)}
+    return [*([model] if model else []), *(array for name, array in arrays.items() if not name.startswith(MODEL))]
 
 
 @dataclass
@@ -129,7 +138,7 @@ def in_forward_mode(case: Case, arrays: dict[str, np.ndarray] | None = None) -> 
         scalars = [duals.Dual(float(np.dtype(case.program.precision).type(s))), n]
         kernel = case.kernels[step.kernel]
         try:
-            duals.run(kernel, (step.threads,), [*memories.values(), *scalars], case.orders[number], trace, 20_000)
+            duals.run(kernel, step.dim, [*grouped(memories), *scalars], case.orders[number], trace, 20_000)
         except duals.TooLong:
             raise Skipped("too long") from None
     floating = case.floating()
@@ -191,7 +200,7 @@ def in_reverse_mode(case: Case, adjoint_of: Callable[[Kernel], Adjoint], checks:
     arrays = {name: array.copy() for name, array in case.arrays.items()}
     steps = case.program.steps
     launches = [
-        Launched(case.kernels[step.kernel], (step.threads,), case.arguments(number, arrays))
+        Launched(case.kernels[step.kernel], step.dim, case.arguments(number, arrays))
         for number, step in enumerate(steps)
     ]
     gradients.forward(launches, CHECKED if checks else QUICK)
@@ -202,7 +211,14 @@ def in_reverse_mode(case: Case, adjoint_of: Callable[[Kernel], Adjoint], checks:
         adjoints[name] = adjoint
     by_id = {id(arrays[name]): adjoint for name, adjoint in adjoints.items()}
     source = np.random.default_rng(case.program.seed)
-    words = gradients.backward(launches, functools.cache(adjoint_of), by_id, source)
+
+    @functools.cache
+    def verified(kernel: Kernel) -> Adjoint:
+        found = adjoint_of(kernel)
+        verify(found.kernel, has_effects)
+        return found
+
+    words = gradients.backward(launches, verified, by_id, source)
     found = {name: numbers_of(adjoint, case.type_of(name)) for name, adjoint in adjoints.items()}
     return Reverse(found, words)
 
@@ -237,8 +253,6 @@ def text_of(program: Program, reason: str) -> str:
     """A program to be looked at: its text, its arrays and launches, and what went wrong."""
     lines = [f"# {line}" for line in reason.splitlines()]
     lines += [f"# profile {program.profile}, seed {program.seed}, {program.precision}"]
-    lines += [
-        f"# launch {s.kernel}, {s.threads} threads, s = {s.scalars[0]}, n = {s.scalars[1]}" for s in program.steps
-    ]
+    lines += [f"# launch {s.kernel}, dim {s.dim}, s = {s.scalars[0]}, n = {s.scalars[1]}" for s in program.steps]
     lines += [f"# {one.name}: {one.kind} {one.shape}" for one in program.arrays]
     return "\n".join([*lines, "import kbuild as kb", "", program.text])

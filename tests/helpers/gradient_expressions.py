@@ -26,6 +26,7 @@ class Access:
     - `slots`: each thread loads and stores elements of its own, of which it has `slots`; `+=`, too
     - `own`: each thread has one element, and all accesses are at `[t]`
     - `rows`: each thread has a row of an array of two dimensions
+    - `pair`: each thread has one element of an array of two dimensions, and all accesses are at `[i, j]`
     - `view`: that row under another name; `view read`: a row of an array that is only read
     - `add`, `min`, `max`: only that atomic, on any element
     - `cell`, `cell add`: a function's parameter, of which it may use the element `i`, or add to it
@@ -40,11 +41,11 @@ class Access:
 
     @property
     def is_loaded(self) -> bool:
-        return self.role in ("read", "slots", "own", "rows", "view", "view read", "cell")
+        return self.role in ("read", "slots", "own", "rows", "pair", "view", "view read", "cell")
 
     @property
     def is_stored(self) -> bool:
-        return self.role in ("slots", "own", "rows", "view", "cell")
+        return self.role in ("slots", "own", "rows", "pair", "view", "cell")
 
 
 @dataclass(frozen=True)
@@ -69,6 +70,7 @@ class Expressions:
     constants: dict[str, list[str]] = field(default_factory=dict)
     arrays: list[Access] = field(default_factory=list)
     functions: list[Signature] = field(default_factory=list)
+    recent: dict[str, str] = field(default_factory=dict)  # what was assigned last, by kind
 
     def chance(self, likelihood: float) -> bool:
         return self.random.random() < likelihood
@@ -96,6 +98,8 @@ class Expressions:
 
     def leaf(self, kind: str, depth: int = 0) -> str:
         names = self.variables.get(kind, []) + self.constants.get(kind, [])
+        if self.recent.get(kind) and self.chance(0.3):
+            return self.recent[kind]
         if names and self.chance(0.85):
             return self.random.choice(names)
         return self.literal(kind)
@@ -113,7 +117,7 @@ class Expressions:
                     return self.pick("True", "False")
                 return f"({self.random.choice(numbers)} {self.pick('<', '>')} {self.leaf('S')})"
             case "P":
-                return f"P({self.leaf('S')}, {self.leaf('vec3')}, {self.leaf('int')})"
+                return f"P({self.leaf('S')}, {self.leaf('vec3')}, {self.leaf('int')}, Q(u={self.leaf('vec3')}))"
             case "mat33":
                 return f"kb.outer({self.leaf('vec3')}, {self.leaf('vec3')})"
         size = SIZES[kind]
@@ -133,7 +137,10 @@ class Expressions:
         found = []
         for access in self.arrays:
             if access.is_loaded:
-                parts = {"P": {"S": ".x", "vec3": ".v", "int": ".n"}, "vec3": {"S": f"[{self.component(3)}]"}}
+                parts = {
+                    "P": {"S": self.pick(".x", ".q.y"), "vec3": self.pick(".v", ".q.u"), "int": ".n"},
+                    "vec3": {"S": f"[{self.component(3)}]"},
+                }
                 if access.kind == kind:
                     found += [(access, "")] * 3
                 elif kind in parts.get(access.kind, {}):
@@ -152,12 +159,15 @@ class Expressions:
         """Where a thread may go in an array."""
         if access.role.startswith("cell"):
             return "i"
-        if access.role == "own":
-            return "t"
+        if access.role in ("own", "pair"):
+            return "t" if access.role == "own" else self.pick("i, j", "i][j")
         if access.role == "slots":
             if access.slots == 1:
                 return "t"
             return f"t * {access.slots} + {self.below(access.slots, depth)}"
+        if access.role == "read" and self.chance(0.08):
+            from_end = self.pick("-1", "-2")
+            return f"{from_end}, {from_end}" if access.columns else from_end
         first = "t" if access.role == "rows" else self.below(access.size, depth)
         if access.columns:
             return f"{first}{self.pick(', ', '][')}{self.below(access.columns, depth)}"
@@ -241,7 +251,7 @@ class Expressions:
         if "quat" in self.kinds:
             ways += [f"{self.of('quat', min(depth, 1))}[{self.component(4)}]"]
         if self.variables.get("P"):
-            ways += [f"{self.random.choice(self.variables['P'])}.{self.pick('x', 'v.y', 'v[1]')}"] * 3
+            ways += [f"{self.random.choice(self.variables['P'])}.{self.pick('x', 'v.y', 'v[1]', 'q.y', 'q.u.x')}"] * 3
         return self.random.choice(ways)
 
     def int_of(self, kind: str, depth: int) -> str:
@@ -285,9 +295,11 @@ class Expressions:
             m = self.of("mat33", min(depth, 1))
             ways += [f"({m} @ {a})", f"{m}[{self.component(3)}]", f"kb.get_diag({m})"]
         if "quat" in self.kinds:
-            ways += [f"kb.quat_rotate({self.of('quat', min(depth, 1))}, {a})"]
+            q = self.of("quat", min(depth, 1))
+            rigid = self.spelled("quat").replace("quat", "transform")
+            ways += [f"kb.quat_rotate({q}, {a})", f"kb.transform_point({rigid}({b}, {q}), {a})"]
         if self.variables.get("P"):
-            ways.append(f"{self.random.choice(self.variables['P'])}.v")
+            ways.append(f"{self.random.choice(self.variables['P'])}.{self.pick('v', 'q.u')}")
         return self.random.choice(ways)
 
     def quat_of(self, kind: str, depth: int) -> str:
@@ -308,7 +320,8 @@ class Expressions:
 
     def p_of(self, kind: str, depth: int) -> str:
         s, v, n = self.of("S", depth), self.of("vec3", min(depth, 1)), self.of("int", min(depth, 1))
-        return self.pick(f"P({s}, {v}, {n} % 5)", f"P(x={s}, v={v})")
+        other = self.of("P", min(depth, 1))
+        return self.pick(f"P({s}, {v}, {n} % 5, Q({s}, {v}))", f"P(x={s}, v={v})", f"P({s}, {v}, {n}, ({other}).q)")
 
     # What may be assigned
 

@@ -8,6 +8,7 @@ Within a launch no element is stored by one thread and touched by another: each 
 
 from __future__ import annotations
 
+import math
 import random
 from dataclasses import dataclass
 from typing import Any
@@ -35,13 +36,16 @@ class Step:
     """One launch: all arrays of the program, then the scalars."""
 
     kernel: str
-    threads: int
+    dim: tuple[int, ...]
     scalars: tuple[float, int]
 
 
 @dataclass(frozen=True)
 class Program:
-    """Text after `import kbuild as kb`, the arrays that all of its kernels take in this order, and the launches."""
+    """Text after `import kbuild as kb`, the arrays that all of its kernels take in this order, and the launches.
+
+    An array named `model.a` is in the struct that is the first parameter.
+    """
 
     text: str
     precision: str
@@ -55,18 +59,18 @@ def make(seed: int, profile: str) -> Program:
     """A program of a profile."""
     source = random.Random(f"{profile} {seed}")
     precision = "float32" if source.random() < 0.12 else "float64"
-    threads = source.randint(3, 5)
+    dim = (source.randint(2, 3), 2) if source.random() < 0.15 else (source.randint(3, 5),)
     slots = source.randint(1, 3)
-    given = _arrays(source, profile, threads * slots)
+    given = _arrays(source, profile, math.prod(dim) * slots)
     helpers = _Helpers(source, profile, precision)
     for _ in range(source.randint(2, 4) if profile == "functions" else source.choice([0, 0, 1, 2])):
         helpers.add()
-    kernels = [_kernel(source, profile, precision, given, helpers, f"kernel_{n}", slots) for n in range(2)]
+    kernels = [_kernel(source, profile, precision, given, helpers, f"kernel_{n}", slots, len(dim)) for n in range(2)]
     names = source.choice([["kernel_0"], ["kernel_0"], ["kernel_0", "kernel_1"], ["kernel_0", "kernel_0"]])
     scalars = [(round(source.uniform(-1.5, 1.5), 3), source.randint(-2, 4)) for _ in names]
-    steps = tuple(Step(name, threads, s) for name, s in zip(names, scalars, strict=True))
+    steps = tuple(Step(name, dim, s) for name, s in zip(names, scalars, strict=True))
     used = [text for number, text in enumerate(kernels) if f"kernel_{number}" in names]
-    text = "\n".join([_head(profile, precision), *helpers.texts, *used])
+    text = "\n".join([_head(profile, precision, given), *helpers.texts, *used])
     return Program(text, precision, given, steps, seed, profile)
 
 
@@ -79,7 +83,7 @@ def initial(program: Program) -> dict[str, dict[str, Any]]:
 def _numbers(kind: str, shape: tuple[int, ...], source: np.random.Generator) -> dict[str, Any]:
     match kind:
         case "P":
-            parts = {"x": "S", "v": "vec3", "n": "int"}
+            parts = {"x": "S", "v": "vec3", "n": "int", "q.y": "S", "q.u": "vec3"}
             return {name: _numbers(part, shape, source)[""] for name, part in parts.items()}
         case "int":
             return {"": source.integers(-4, 9, shape)}
@@ -87,11 +91,24 @@ def _numbers(kind: str, shape: tuple[int, ...], source: np.random.Generator) -> 
     return {"": source.uniform(-1.5, 1.5, (*shape, *behind))}
 
 
-def _head(profile: str, precision: str) -> str:
-    if profile != "composites":
-        return ""
+def _head(profile: str, precision: str, given: tuple[Given, ...]) -> str:
     spelled = SPELLED[precision]
-    return f"@kb.struct\nclass P:\n    x: {spelled['S']}\n    v: {spelled['vec3']}\n    n: int\n"
+    text = ""
+    if profile == "composites":
+        text += f"@kb.struct\nclass Q:\n    y: {spelled['S']}\n    u: {spelled['vec3']}\n"
+        text += f"@kb.struct\nclass P:\n    x: {spelled['S']}\n    v: {spelled['vec3']}\n    n: int\n    q: Q\n"
+    fields = [one for one in given if one.name.startswith(MODEL)]
+    if fields:
+        text += "@kb.struct\nclass Model:\n"
+        text += "".join(f"    {one.name.removeprefix(MODEL)}: {_array_type(one, spelled)}\n" for one in fields)
+    return text
+
+
+MODEL = "model."
+
+
+def _array_type(one: Given, spelled: dict[str, str]) -> str:
+    return f"kb.array{'2d' if len(one.shape) == 2 else ''}(dtype={spelled.get(one.kind, one.kind)})"
 
 
 def _arrays(source: random.Random, profile: str, size: int) -> tuple[Given, ...]:
@@ -102,18 +119,21 @@ def _arrays(source: random.Random, profile: str, size: int) -> tuple[Given, ...]
         "composites": ["S", "S", "vec3", "vec3", "P", "P", "quat", "mat33", "int"],
         "functions": ["S", "S", "S", "S", "int", "vec3"],
     }[profile]
-    names = iter("abcdefghij")
+    in_model = source.sample(range(len(kinds)), source.randint(1, 3)) if source.random() < 0.25 else []
+    kinds = [kinds[n] for n in in_model] + [kind for n, kind in enumerate(kinds) if n not in in_model]
+    names = [(MODEL if n < len(in_model) else "") + "abcdefghpq"[n] for n in range(len(kinds))]
     return tuple(
-        Given(next(names), kind[0] if kind == "SS" else kind, (size, 3) if kind == "SS" else (size,)) for kind in kinds
+        Given(name, "S" if kind == "SS" else kind, (size, 3) if kind == "SS" else (size,))
+        for name, kind in zip(names, kinds, strict=True)
     )
 
 
-def _access(source: random.Random, profile: str, one: Given, slots: int) -> Access:
+def _access(source: random.Random, profile: str, one: Given, slots: int, ndim: int) -> Access:
     """The role of an array in one kernel."""
     if one.kind == "int":
         roles = ["read", "slots", "slots", "slots"] if profile == "integers" else ["read", "read", "slots", "add"]
     elif len(one.shape) == 2:
-        roles = ["read", "add", "rows", "rows"]
+        roles = ["read", "add", "rows", "rows"] if ndim == 1 else ["read", "add", "rows", "pair", "pair"]
     elif one.kind == "S":
         roles = ["read", "slots", "slots", "own", "add", "add", "min", "max"]
         roles += ["slots"] * 4 if profile == "arrays" else []
@@ -139,18 +159,22 @@ def _kernel(
     helpers: _Helpers,
     name: str,
     slots: int,
+    ndim: int,
 ) -> str:
     kinds = _KINDS.get(profile, ("S", "int", "bool"))
     writer = Statements(source, precision, kinds, weights=WEIGHTS[profile])
-    writer.arrays = [_access(source, profile, one, slots) for one in given]
+    writer.arrays = [_access(source, profile, one, slots, ndim) for one in given]
     writer.functions = helpers.known
     writer.constants = {"S": ["s"], "int": ["n", "t"]}
-    writer.line("t = kb.tid()")
+    writer.line("t = kb.tid()" if ndim == 1 else "i, j = kb.tid()")
+    if ndim == 2:
+        writer.line("t = i * 2 + j")
     for access in [a for a in writer.arrays if a.role in ("read", "rows") and a.columns and source.random() < 0.6]:
         role = "view" if access.role == "rows" else "view read"
         place = "t" if role == "view" else writer.below(access.size, 0)
-        writer.line(f"row_{access.name} = {access.name}[{place}]")
-        writer.arrays.append(Access(f"row_{access.name}", access.kind, role, access.columns))
+        name_of_row = f"row_{access.name.removeprefix(MODEL)}"
+        writer.line(f"{name_of_row} = {access.name}[{place}]")
+        writer.arrays.append(Access(name_of_row, access.kind, role, access.columns))
     if source.random() < 0.2:
         writer.line(f"if t >= {source.randint(2, 4)}:")
         writer.line("    return")
@@ -161,23 +185,51 @@ def _kernel(
             writer.variables.setdefault(kind, []).append(one)
     writer.body(source.randint(3, 6), source.choice([2, 3, 3]))
     _write_out(source, writer)
-    parameters = [
-        f"{one.name}: kb.array{'2d' if len(one.shape) == 2 else ''}(dtype={writer.spelled(one.kind)})" for one in given
-    ]
+    spelled = SPELLED[precision]
+    parameters = [f"{one.name}: {_array_type(one, spelled)}" for one in given if not one.name.startswith(MODEL)]
+    if len(parameters) < len(given):
+        parameters.insert(0, "model: Model")
     parameters += [f"s: {writer.spelled('S')}", "n: int"]
     return "\n".join(["@kb.kernel", f"def {name}({', '.join(parameters)}):", *writer.lines]) + "\n"
 
 
 def _write_out(source: random.Random, writer: Statements) -> None:
-    """What was computed goes somewhere, mostly."""
+    """What was computed goes somewhere: the variables all together into one place, and more of it elsewhere."""
+    places = [a for a in writer.arrays if a.kind == "S" and (a.is_stored or a.role == "add")]
+    if places and source.random() < 0.9:
+        access = source.choice(places)
+        terms = [text for kind, names in writer.variables.items() for one in names for text in _number_of(kind, one)]
+        scale = writer.spelled("S")
+        text = " + ".join(f"{scale}({round(source.uniform(-1, 1), 2)}) * {term}" for term in terms)
+        text = text.replace("kb.as_number", scale)
+        if access.role == "add":
+            writer.line(f"kb.atomic_add({access.name}, {writer.index(access, 0).replace('][', ', ')}, {text})")
+        else:
+            writer.line(f"{writer.element(access, 0)} = {text}")
     for access in writer.arrays:
-        if source.random() < 0.5:
+        if source.random() < 0.7:
             continue
         if access.is_stored:
             writer.line(f"{writer.element(access, 0)} = {writer.of(access.kind, 1)}")
         elif access.role == "add" and access.kind in ("S", "vec3"):
             index = writer.index(access, 0).replace("][", ", ")
             writer.line(f"kb.atomic_add({access.name}, {index}, {writer.of(access.kind, 1)})")
+
+
+def _number_of(kind: str, name: str) -> list[str]:
+    """Numbers in which a variable can be seen."""
+    match kind:
+        case "S":
+            return [name]
+        case "int":
+            return [f"kb.as_number({name})"]
+        case "vec3" | "quat":
+            return [f"{name}[0]", f"{name}[1] * {name}[2]"]
+        case "mat33":
+            return [f"kb.trace({name})", f"{name}[0, 2] * {name}[2, 1]"]
+        case "P":
+            return [f"{name}.x", f"{name}.v[1]"]
+    return []
 
 
 @dataclass

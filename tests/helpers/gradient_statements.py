@@ -71,21 +71,24 @@ class Statements(Expressions):
 
     def make_assign(self, depth: int) -> bool:
         kind = self.random.choice([k for k in FLOATING if self.variables.get(k)])
-        self.line(f"{self.variable(kind)} = {self.tame(kind, 2, self.taming())}")
+        name = self.variable(kind)
+        self.line(f"{name} = {self.tame(kind, 2, self.taming())}")
+        self.recent[kind] = name
         return True
 
     def make_augment(self, depth: int) -> bool:
         if not self.variables.get("S"):
             return False
-        value = self.tame("S", 2, 0.9)
-        way = self.pick("{v} += {e}", "{v} -= {e}", "{v} *= {e}", "{v} /= {e} * {e} + {one}")
-        self.line(way.format(v=self.variable("S"), e=f"({value})", one=self.one()))
+        name, value = self.variable("S"), self.tame("S", 2, 0.9)
+        way = self.pick("{v} += {e}", "{v} -= {e}", "{v} *= {e}", "{v} *= {e}", "{v} /= {e} * {e} + {one}")
+        self.line(way.format(v=name, e=f"({value})", one=self.one()))
+        self.recent["S"] = name
         return True
 
     def make_integer(self, depth: int) -> bool:
         if not self.variables.get("int"):
             return False
-        name = self.variable("int")
+        name = self.recent["int"] = self.variable("int")
         self.line(self.pick(f"{name} = {self.tame('int', 2)}", f"{name} = {self.tame('int', 2)}", f"{name} += 1"))
         return True
 
@@ -160,7 +163,9 @@ class Statements(Expressions):
         if access.role in ("min", "max"):
             self.line(f"kb.atomic_{access.role}({access.name}, {self.index(access, 1)}, {self.of(access.kind, 2)})")
         elif access.kind == "P":
-            self.line(f"{place}.{self.pick('x', 'v[1]', 'v.z')} {self.pick('+', '-')}= {self.tame('S', 2)}")
+            self.line(
+                f"{place}.{self.pick('x', 'v[1]', 'v.z', 'q.y', 'q.u[2]')} {self.pick('+', '-')}= {self.tame('S', 2)}"
+            )
         elif self.chance(0.4) and access.kind in ("S", "int", "vec3"):
             self.line(f"{place} {self.pick('+', '-')}= {self.tame(access.kind, 2)}")
         else:
@@ -247,7 +252,7 @@ class Statements(Expressions):
 
     def block(self, depth: int) -> None:
         self.depth += 1
-        self.body(self.random.randint(1, 3), depth - 1)
+        self.body(self.random.randint(1, 4 if self.loops else 3), depth - 1)
         self.depth -= 1
 
     def make_branch(self, depth: int) -> bool:
@@ -265,23 +270,41 @@ class Statements(Expressions):
         integers = self.variables.get("int", [])
         is_fresh = not integers or self.chance(0.6)
         name = self.fresh("k") if is_fresh else self.random.choice(integers)
-        small, other = f"({self.of('int', 1)}) % {self.pick('4', '5', '6')}", f"({self.of('int', 1)}) % 3"
+        some, other = self.of("int", 1), f"({self.of('int', 1)}) % 3"
+        small = self.pick(f"({some}) % 5", f"kb.abs({some}) % 4 + 1", f"kb.abs({some}) % 3 + 2")
         bounds = [small, f"{self.random.randint(2, 4)}", f"{other}, {small}", f"{small}, {other}, -1"]
         bounds += [f"0, {small}, 2", f"3, -1, {self.pick('-1', '-2')}", f"{small}, -2, -2"]
         if integers:
             bounds.append(f"-1, 3, {self.random.choice(integers)} % 3")
+        known = name
+        if is_fresh and self.chance(0.15):
+            bounds, known = [self.narrow_range(small, other)], f"kb.int32({name})"
         self.line(f"for {name} in range({self.random.choice(bounds)}):")
         if is_fresh:
-            self.constants.setdefault("int", []).append(name)
+            self.constants.setdefault("int", []).append(known)
         self.inside(depth)
         if is_fresh:
-            self.constants["int"].remove(name)
+            self.constants["int"].remove(known)
         return True
+
+    def narrow_range(self, small: str, other: str) -> str:
+        """A range of integers of another type."""
+        kind = self.pick("kb.int64", "kb.int16", "kb.uint32", "kb.uint8")
+        if "uint" in kind:
+            small, other = f"kb.abs({small})", f"kb.abs({other})"
+            return self.pick(
+                f"{kind}({small})", f"{kind}({other}), {kind}({small})", f"{kind}(1), {kind}(6), {kind}(2)"
+            )
+        return self.pick(
+            f"{kind}({small})", f"{kind}({small}), {kind}({other}), {kind}(-1)", f"{kind}(4), {kind}(-2), {kind}(-3)"
+        )
 
     def make_while(self, depth: int) -> bool:
         name = self.fresh("w")
         self.line(f"{name} = int(0)")
-        self.line(f"while {name} < {self.pick('2', '3', '4', '5')} and {self.of('bool', 1)}:")
+        condition = self.of("bool", 1)
+        condition = self.pick(condition, f"({condition} or {name} < 2)")
+        self.line(f"while {name} < {self.pick('2', '3', '4', '5')} and {condition}:")
         self.line(f"    {name} += 1")
         self.constants.setdefault("int", []).append(name)
         self.inside(depth)
@@ -311,5 +334,5 @@ class Statements(Expressions):
         return f"return {', '.join(self.of(kind, 1) for kind in self.results)}"
 
 
-STORED = ("slots", "own", "rows", "view", "cell")
+STORED = ("slots", "own", "rows", "pair", "view", "cell")
 SIZES_OF = {"vec3": 3, "quat": 4}

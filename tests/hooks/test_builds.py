@@ -41,11 +41,15 @@ if __name__ == "__main__":
 
 
 def kernels_in(data):
-    """Names of the kernels in a bundle, every digest checked."""
+    """Names of the kernels in a bundle, every digest checked; each has its adjoint beside it."""
     parsed = format.parse(data)
     for index in range(len(parsed.manifest["blobs"])):
         parsed.blob(index)
-    return sorted(kernel["name"] for kernel in parsed.manifest["kernels"])
+    rows = {kernel["name"]: kernel for kernel in parsed.manifest["kernels"]}
+    names = sorted(name for name in rows if not name.endswith(":adjoint"))
+    assert sorted(rows) == sorted([*names, *(name + ":adjoint" for name in names)])
+    assert all("kernel" in rows[name]["backward"] for name in names)
+    return names
 
 
 def kernels_in_wheel(wheel, bundle=BUNDLE):

@@ -12,4 +12,4 @@ def by_hand(monkeypatch):
     monkeypatch.setattr(providers, "backward_of", hand_adjoints.backward_of, raising=False)
     yield
     assert watching.own.recording is None
-    del uses.tapes[:], watching.own.recorders[:]
+    del uses.tapes[:]

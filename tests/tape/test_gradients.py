@@ -45,7 +45,7 @@ def test_a_gradient_can_be_set():
     x[1:3].grad.fill_(5.0)
     assert g.tolist() == [1, 5, 5, 1]
     x.grad = None
-    assert x.grad.tolist() == [0] * 4
+    assert not x.requires_grad
 
 
 @pytest.mark.parametrize(("value", "error", "text"), [

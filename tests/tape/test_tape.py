@@ -465,3 +465,32 @@ def test_one_number_in_the_place_of_several():
         kb.copy(y, same)
     with pytest.raises(LaunchError, match="one number for several of its elements"):
         tape.backward()
+
+
+def test_a_gradient_that_is_retained():
+    x, y, z = floats(1, 2, requires_grad=True), floats(0, 0, requires_grad=True), kb.zeros(2, device="sim")
+    y.retain_grad = True
+    with kb.Tape() as tape:
+        kb.launch(double, dim=2, inputs=[x], outputs=[y])
+        kb.launch(double, dim=2, inputs=[y], outputs=[z])
+    tape.backward()
+    assert (x.grad.tolist(), y.grad.tolist()) == ([4, 4], [2, 2])
+    y.retain_grad = False
+    tape.zero()
+    tape.backward()
+    assert y.grad.tolist() == [0, 0]
+
+
+def test_a_gradient_that_comes_late():
+    x, y = floats(1, 2, requires_grad=True), kb.zeros(2, device="sim")
+    with kb.Tape() as tape:
+        kb.launch(double, dim=2, inputs=[x], outputs=[y])
+    y.requires_grad = True
+    tape.backward(grads={y: floats(1, 3)})
+    assert x.grad.tolist() == [2, 6]
+    z = kb.zeros(2, device="sim")
+    with kb.Tape() as tape:
+        kb.launch(double, dim=2, inputs=[x], outputs=[z])
+    z.grad = floats(1, 1)
+    with pytest.raises(LaunchError, match=r"was given a gradient after a tape had recorded"):
+        tape.backward(grads={z: z.grad})

@@ -11,7 +11,6 @@ import pytest
 import kbuild as kb
 import kbuild.warp as wp
 from kbuild.loader import loans
-from kbuild.warp.absent import NotInKbuild
 from tests.helpers import fake_torch
 from tests.helpers.fake_cuda import FakeCuda, compile_library
 from tests.helpers.fake_torch import FakeTorch
@@ -55,10 +54,14 @@ def test_pytorch(torch: Any) -> None:
     assert wp.stream_to_torch(wp.stream_from_torch(theirs)).cuda_stream == 7
 
 
-@pytest.mark.parametrize("asked", [{"requires_grad": True}, {"grad": 1}])
-def test_gradients_are_not_shared(torch: Any, asked: dict[str, Any]) -> None:
-    with pytest.raises(NotInKbuild, match=r"wp\.from_torch.*gradients"):
-        wp.from_torch(torch.over(kb.zeros(3)), **asked)
+def test_gradients_are_shared(torch: Any) -> None:
+    mine, gradient = kb.zeros((5, 3)), kb.zeros((5, 3))
+    tensor = torch.over(mine, requires_grad=True)
+    tensor.grad = torch.over(gradient)
+    for asked in ({}, {"requires_grad": True}, {"grad": tensor.grad}, {"grad": wp.from_torch(tensor.grad, wp.vec3)}):
+        made = wp.from_torch(tensor, wp.vec3, **asked)
+        assert (made.grad.ptr, made.grad.shape) == (gradient.ptr, (5,))
+    assert wp.from_torch(tensor, requires_grad=False).grad is None
 
 
 def test_dlpack_and_jax() -> None:

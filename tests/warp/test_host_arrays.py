@@ -14,7 +14,6 @@ import pytest
 
 import kbuild as kb
 import kbuild.warp as wp
-from kbuild.warp.absent import NotInKbuild
 from tests.helpers.fake_cuda import FakeCuda
 
 ROOT = Path(__file__).parents[2]
@@ -161,17 +160,22 @@ def test_annotations_and_empty_arrays() -> None:
 def test_options() -> None:
     for make in (wp.empty, wp.zeros, wp.ones):
         assert make(2, float, "cpu", requires_grad=False, retain_grad=False).shape == (2,)
-        with pytest.raises(NotInKbuild, match=r"\(requires_grad=True\) \(gradients\) is not in kbuild"):
-            make(2, float, "cpu", requires_grad=True)
+        assert make(2, float, "cpu", requires_grad=True).grad.tolist() == [0, 0]
+        assert make(2, float, "cpu", requires_grad=True, retain_grad=True).retain_grad
+        assert make(2, int, "cpu", requires_grad=True).grad.tolist() == [0, 0]
+        with pytest.raises(ValueError, match="retain_grad=True requires requires_grad=True"):
+            make(2, float, "cpu", retain_grad=True)
         with pytest.raises(TypeError, match=r"has no argument 'colour'"):
             make(2, float, "cpu", colour=1)
     a = wp.full(2, 3.0, float, "cpu")
     for like in (wp.empty_like, wp.zeros_like, wp.ones_like, wp.clone):
         assert like(a, requires_grad=None, pinned=None).shape == (2,)
-        with pytest.raises(NotInKbuild):
-            like(a, requires_grad=True)
-    with pytest.raises(NotInKbuild, match=r"wp.array\(grad="):
-        wp.array([1.0], dtype=float, device="cpu", grad=a)
+        assert like(a, requires_grad=True).requires_grad
+    b = wp.array([1.0, 2.0], dtype=float, device="cpu", grad=a)
+    assert b.grad is a
+    assert wp.zeros_like(b).requires_grad
+    assert not wp.zeros_like(b, requires_grad=False).requires_grad
+    assert wp.from_numpy(np.ones(2, np.float32), device="cpu", requires_grad=True).requires_grad
     assert wp.full(2, np.array([1.0, 2.0]), dtype=wp.vec2, device="cpu").tolist() == [(1.0, 2.0)] * 2
     assert wp.full(2, [1.0, 2.0], dtype=wp.vec2, device="cpu").tolist() == [(1.0, 2.0)] * 2
 
@@ -231,8 +235,12 @@ def test_a_programs_own_notes_on_an_array() -> None:
     assert a._is_batched
     assert (a.requires_grad, a.grad) == (False, None)
     a.requires_grad = False
-    with pytest.raises(AttributeError, match="an array's requires_grad cannot change"):
-        a.requires_grad = True
+    with pytest.raises(ValueError, match="requires no gradient that could be retained"):
+        a.retain_grad = True
+    a.requires_grad = True
+    assert a.grad.tolist() == [0, 0, 0]
+    a.grad = None
+    assert not a.requires_grad
     for name in ("shape", "ptr", "device", "_view", "numpy"):
         with pytest.raises(AttributeError, match=f"an array's {name} cannot change"):
             setattr(a, name, None)

@@ -46,16 +46,14 @@ def test_what_is_absent_is_there(name: str) -> None:
     "use",
     [
         lambda: wp.Mesh(points=[], indices=[]),
-        lambda: wp.Tape(),
+        lambda: wp.Tape().visualize(),
         lambda: wp.capture_save(None, "path"),
         lambda: wp.utils.segmented_sort_pairs(None, None, 0, None),
         lambda: wp.from_paddle(None),
-        lambda: wp.from_torch(None, requires_grad=True),
         lambda: wp.fem.Grid2D(res=4),
         lambda: wp.render.UsdRenderer("stage"),
         lambda: wp.launch_tiled(None, dim=1),
-        lambda: wp.zeros(3, dtype=float, requires_grad=True),
-        lambda: wp.launch(None, dim=1, adjoint=True),
+        lambda: wp.launch(None, dim=1, adjoint=True, record_cmd=True),
     ],
 )
 def test_what_is_absent_refuses_when_used(use: object) -> None:

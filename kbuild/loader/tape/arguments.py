@@ -16,16 +16,19 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from .gradients import Root
+
 
 class Leaf:
     """An array argument. `arrays` are its data, then the index arrays through which it is seen; `given` is what the
-    program passed: an array of ours, or of another library.
+    program passed: an array of ours, or of another library. `root`: its gradient, where somebody has looked.
     """
 
-    __slots__ = ("arrays", "given", "path", "value")
+    __slots__ = ("arrays", "given", "path", "root", "value")
 
     def __init__(self, path: str, given: Any, value: Any) -> None:
         self.path, self.given, self.value = path, given, value
+        self.root: Root | None = None
         self.arrays: list[array] = list(value._arrays) if isinstance(value, indexed.indexedarray) else [value]
 
     @property
@@ -52,7 +55,7 @@ def leaves(kernel: Any, names: list[str], args: Any) -> list[Leaf]:
     found: list[Leaf] = []
     for name, value in zip(names, args):
         if value.__class__ in (tuple, list) and any(_may_hold_arrays(one) for one in value):
-            _collect(_by_name(_type_of(kernel, name), value), name, found)  # the fields of a struct
+            _collect(_by_name(type_of(kernel, name), value), name, found)  # the fields of a struct
         else:
             _collect(value, name, found)
     return found
@@ -62,7 +65,7 @@ def _may_hold_arrays(value: Any) -> bool:
     return not isinstance(value, (int, float, str, bytes))
 
 
-def _type_of(kernel: Any, name: str) -> abi.Type | None:
+def type_of(kernel: Any, name: str) -> abi.Type | None:
     """The type of a parameter; None where it is open."""
     parameters = getattr(kernel, "parameters", None)
     if parameters is not None:

@@ -17,8 +17,20 @@ if TYPE_CHECKING:
     from typing import Any
 
 
+_differentiable: dict[str, bool] = {}
+
+
 def is_differentiable(type: abi.Type) -> bool:
     """Whether values of a type have floating-point numbers in them; of arrays, their elements."""
+    known = _differentiable.get(type.spelling)
+    if known is None:
+        known = _has_floats(type)
+        if "struct:" not in type.spelling:  # two structs of one name may differ in their fields
+            _differentiable[type.spelling] = known
+    return known
+
+
+def _has_floats(type: abi.Type) -> bool:
     if isinstance(type, abi.Array):
         return is_differentiable(type.element)
     if isinstance(type, abi.Struct):
@@ -30,14 +42,15 @@ def is_differentiable(type: abi.Type) -> bool:
 class Root:
     """The gradient of what lies in bytes `low` to `high` of a device. Memory is taken when it is first asked for.
 
-    `is_hidden`: of an array that depends on others that require a gradient, and requires none itself.
+    `is_retained`: the backward pass does not use it up. `is_hidden`: of an array that depends on others that require a
+    gradient, and requires none itself.
     """
 
-    __slots__ = ("_known", "_owner", "_shift", "device", "element", "high", "is_hidden", "low", "within")
+    __slots__ = ("_known", "_owner", "_shift", "device", "element", "high", "is_hidden", "is_retained", "low", "within")
 
     def __init__(self, device: Any, low: int, high: int, element: abi.Type | None) -> None:
         self.device, self.low, self.high, self.element = device, low, high, element
-        self.is_hidden = element is None
+        self.is_hidden, self.is_retained = element is None, False
         self.within: Root | None = None  # whose memory this one shares
         self._owner: Any = None
         self._shift = 0
@@ -86,7 +99,8 @@ class Root:
 
     def set(self, one: array, given: array) -> None:
         """Makes an array's memory the gradient of another one."""
-        self.within, self._owner, self._shift = None, given._owner or given, given.ptr - one.ptr
+        owner = given if given._owner is None else given._owner
+        self.within, self._owner, self._shift = None, owner, given.ptr - one.ptr
         self._known = (one.ptr, one.shape, one.strides, one._type), given
 
 
@@ -118,11 +132,18 @@ def _check_type(one: array) -> None:
         )
 
 
+def retain(one: array, value: Any) -> None:
+    """What `array.retain_grad = value` does. Raises ValueError."""
+    if hasattr(one, "_gradient"):
+        one._gradient.is_retained = bool(value)
+    elif value:
+        raise ValueError("%r requires no gradient that could be retained: set requires_grad" % one)
+
+
 def assign(one: array, value: Any) -> None:
-    """What `array.grad = value` does; None: zeros again, when it is next asked for. Raises TypeError, ValueError."""
+    """What `array.grad = value` does; None: the array requires no gradient any more. Raises TypeError, ValueError."""
     if value is None:
-        if hasattr(one, "_gradient"):
-            give(one)
+        require(one, False)
         return
     _check_type(one)
     if not isinstance(value, array):

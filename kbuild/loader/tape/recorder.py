@@ -64,6 +64,7 @@ class Recorder:
         self.steps: list[steps.Step] = []
         self.memory = TapeMemory()
         self.arrays: dict[int, array] = {}  # that require a gradient and took part, by identity
+        self.thread = 0  # at which it looks
         self.is_recording = False
         self.is_spent = False  # a backward pass is over: what is overwritten now is lost
         self._live = Live()
@@ -85,7 +86,7 @@ class Recorder:
         if own is not None:
             self.arrays.setdefault(id(one), one)
             if id(own) not in self._known:
-                self._adopt(own)
+                self._adopt(own, one)
             return own
         for known in self._roots.within(one.device, low, high):
             if known.low <= low and high <= known.high:
@@ -96,9 +97,14 @@ class Recorder:
             )
         return None
 
-    def _adopt(self, own: Root) -> None:
+    def _adopt(self, own: Root, one: array) -> None:
         for known in self._roots.within(own.device, own.low, own.high):
-            if known.is_hidden and known.low <= own.low and own.high <= known.high and not own.has_memory:
+            if known.is_hidden and own.has_memory:
+                raise LaunchError(
+                    "%r was given a gradient after a tape had recorded what depends on others in it\n"
+                    "  help: give it before it is written inside `with tape:`, or to tape.backward(grads={…})" % one
+                )
+            if known.is_hidden:
                 own.within = known
                 break
         self._note(own)
@@ -129,7 +135,12 @@ class Recorder:
 
     def carries(self, leaves: list[Leaf]) -> bool:
         """Whether one of these arrays has a gradient."""
-        return any(leaf.is_differentiable and self.root(leaf.data) is not None for leaf in leaves)
+        found = False
+        for leaf in leaves:
+            if leaf.is_differentiable:
+                leaf.root = self.root(leaf.data)
+                found = found or leaf.root is not None
+        return found
 
     # Steps
 
@@ -138,10 +149,11 @@ class Recorder:
         place, stream, handle = _where(asked)
         if asked.args.__class__ not in (list, tuple):
             asked.args = list(asked.args) if hasattr(asked.args, "__iter__") else asked.args
-        step = steps.Launch(asked.name, place, handle, _again(asked))
+        kept = [arguments.kept(value) for value in asked.args]
+        step = steps.Launch(asked.name, place, handle, kept, _again(asked, kept))
         after: dict[str, Leaf] = {}
-        if self.carries(asked.leaves):
-            found = asked.backward()
+        found = self.backward_of(asked) if self.carries(asked.leaves) else None
+        if found is not None:
             arguments.with_types(asked.leaves, found.parameters)
             after = self._flow(step, asked, found)
             written = [leaf.data for leaf in asked.leaves if leaf.path in found.written]
@@ -154,6 +166,10 @@ class Recorder:
             step.versions[path] = self._need(leaf, asked.name)
         self.steps.append(step)
 
+    def backward_of(self, asked: Asked) -> Any:
+        """What is known of the adjoint of a launch that gradients flow through. Raises LaunchError."""
+        return asked.backward()
+
     def _flow(self, step: steps.Launch, asked: Asked, found: Any) -> dict[str, Leaf]:
         """Gradients flow through a launch; the arrays that it wants as they will be."""
         name, leaves = asked.name, {leaf.path: leaf for leaf in asked.leaves}
@@ -162,17 +178,19 @@ class Recorder:
         read = [leaf.data for leaf in asked.leaves if leaf.path in found.read and leaf.is_differentiable]
         results = [leaf for leaf in asked.leaves if leaf.path in found.written and leaf.is_differentiable]
         for leaf in results:
-            self.root_of_result(leaf.data)
-        roots = {leaf.path: self.root(leaf.data) for leaf in asked.leaves if leaf.is_differentiable}
+            if leaf.root is None:
+                leaf.root = self.root_of_result(leaf.data)
+        for leaf in asked.leaves:  # a result may be a part of what else is looked at
+            if leaf.root is None and leaf.is_differentiable:
+                leaf.root = self.root(leaf.data)
         versions = {
             path: self._need(leaf, name)
             for path, leaf in leaves.items()
             if path in found.before or (len(leaf.arrays) > 1 and path not in found.after)
         }
-        kept = [arguments.kept(value) for value in asked.args]
         how = asked.dim, asked.block_dim, asked.max_blocks
         step.seen = {path: leaf.value for path, leaf in leaves.items() if leaf.given is not leaf.value}
-        step.flow(found, kept, how, {path: root for path, root in roots.items() if root is not None}, versions)
+        step.flow(found, how, {leaf.path: leaf.root for leaf in asked.leaves if leaf.root is not None}, versions)
         step.read, step.written = read, [leaf.data for leaf in results]
         return {path: leaf for path, leaf in leaves.items() if path in found.after and path not in found.before}
 
@@ -242,6 +260,15 @@ class Recorder:
 
     # Before and after a backward pass
 
+    def written_paths(self) -> list[str]:
+        """The array parameters that recorded launches write, where gradients flow through them."""
+        launches = [step for step in self.steps if isinstance(step, steps.Launch) and step.is_active]
+        return sorted({path for step in launches for path in step.backward_of.written})
+
+    def retained(self) -> list[Root]:
+        """The gradients that shall stay although a step uses them up."""
+        return [root for root in self._roots if root.is_retained]
+
     def hidden(self) -> list[Root]:
         """The gradients that no array of the program's shows."""
         return [root for root in self._roots if root.is_hidden]
@@ -254,13 +281,8 @@ class Recorder:
         self._late.clear()
         self.is_spent = False
 
-    def clear(self) -> None:
-        """Forgets everything."""
-        self.__init__()  # type: ignore[misc]
 
-
-def _again(asked: Asked) -> Callable[[], None]:
-    kept = [arguments.kept(value) for value in asked.args]
+def _again(asked: Asked, kept: list[Any]) -> Callable[[], None]:
     again, rest = asked.again, (asked.stream, asked.device, asked.block_dim, asked.max_blocks)
     dim = asked.dim
     return lambda: again(dim, kept, *rest)

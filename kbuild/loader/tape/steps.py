@@ -64,15 +64,15 @@ class Launch(Step):
 
     seen: dict[str, array]  # other libraries' arrays as ours, by path
 
-    def __init__(self, name: str, place: Any, handle: int, again: Callable[[], None]) -> None:
+    def __init__(self, name: str, place: Any, handle: int, args: list[Any], again: Callable[[], None]) -> None:
         super().__init__(name, place, handle)
-        self.again = again
+        self.args, self.again = args, again
         self.is_active = False
 
-    def flow(self, found: Any, args: Any, asked: Any, roots: dict[str, Root], versions: dict[str, Any]) -> None:
+    def flow(self, found: Any, asked: Any, roots: dict[str, Root], versions: dict[str, Any]) -> None:
         """Gradients flow through it, by an adjoint kernel."""
         self.is_active = True
-        self.backward_of, self.args, self.roots, self.versions = found, args, roots, versions
+        self.backward_of, self.roots, self.versions = found, roots, versions
         self.dim, self.block_dim, self.max_blocks = asked
 
     def forward(self) -> None:

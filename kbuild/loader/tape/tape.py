@@ -9,14 +9,14 @@ x.grad
 
 from __future__ import annotations
 
-from .. import context, current, interface, ordering, uses
+from .. import context, copying, current, interface, ordering, uses
 from ..array import array
 from ..errors import LaunchError
 from ..indexed import indexedarray
 from ..values import describe
 from . import steps, watching, workspace
 from .gradients import Root, is_differentiable
-from .overlap import meet
+from .overlap import meet, span
 from .recorder import Recorder
 
 TYPE_CHECKING = False
@@ -36,11 +36,13 @@ class Tape:
     pieces. Entered again, a tape goes on recording; an exception inside makes it forget what it has recorded.
     """
 
+    recorder = Recorder
+
     def __init__(self, workspace_limit: int = workspace.BUDGET) -> None:
         if not isinstance(workspace_limit, int) or workspace_limit < 1:
             raise TypeError("kb.Tape: workspace_limit wants a number of bytes, not %s" % describe(workspace_limit))
         self.workspace_limit = workspace_limit
-        self._recorder = Recorder()
+        self._recorder = self.recorder()
 
     def __repr__(self) -> str:
         return "<kb.Tape of %d steps>" % len(self._recorder.steps)
@@ -93,9 +95,12 @@ class Tape:
             for root in recorder.hidden():
                 _clear(root)
             self._seed(loss, grads)
+            retained = _Retained(recorder.retained())
             for step in reversed(recorder.steps):
                 if step.is_active:
+                    retained.look(step)
                     step.backward(self.workspace_limit, recorder.memory)
+            retained.put_back()
         recorder.is_spent = True
 
     def _check_idle(self, what: str) -> None:
@@ -170,7 +175,7 @@ class Tape:
 
     def _forget(self) -> None:
         watching.end(self._recorder)
-        self._recorder = Recorder()
+        self._recorder = self.recorder()
 
     def replay(self) -> None:
         """Does everything again that was recorded, with what the arrays hold now. Gradients stay as they are."""
@@ -207,6 +212,33 @@ def _clear(root: Root) -> None:
     whole = root.whole()
     if whole is not None:
         whole.zero_()
+
+
+class _Retained:
+    """Gradients that shall stay as they are when the last step that writes their arrays is taken back."""
+
+    def __init__(self, roots: list[Root]) -> None:
+        self.left = roots
+        self.kept: list[tuple[Root, array]] = []
+
+    def look(self, step: steps.Step) -> None:
+        """A step is about to be taken back."""
+        for root in list(self.left):
+            for one in step.written:
+                low, high = span(one)
+                if one.device == root.device and low < root.high and high > root.low:
+                    self.left.remove(root)
+                    whole = root.whole()
+                    if whole is not None:
+                        self.kept.append((root, copying.clone(whole)))
+                    break
+
+    def put_back(self) -> None:
+        """All steps are taken back."""
+        for root, copy in self.kept:
+            whole = root.whole()
+            if whole is not None:
+                copying.copy(whole, copy)
 
 
 class _Order:

@@ -5,7 +5,7 @@ A tape records what its own thread does, and looks at what that thread writes un
 
 from __future__ import annotations
 
-from _thread import _local
+from _thread import _local, get_ident
 
 from .. import uses
 from ..array import array
@@ -21,12 +21,9 @@ __all__ = ("no_grad",)
 
 
 class _Own(_local):
-    """Of this thread: `recorders` that look at what it writes, the one that records, and whether nothing is looked at,
-    or recorded, for the time being.
-    """
+    """Of this thread: the recorder that records, and whether nothing is looked at, or recorded, for the time being."""
 
     def __init__(self) -> None:
-        self.recorders: list[Recorder] = []
         self.recording: Recorder | None = None
         self.is_busy = False
         self.unrecorded = 0
@@ -37,15 +34,14 @@ own = _Own()
 
 def begin(recorder: Recorder) -> None:
     """Lets a recorder look at what this thread does."""
-    if not any(one is recorder for one in own.recorders):
-        own.recorders.append(recorder)
+    recorder.thread = get_ident()
+    if not any(one is recorder for one in uses.tapes):
         uses.tapes.append(recorder)
 
 
 def end(recorder: Recorder) -> None:
     """It looks no longer. Asked for in any thread: in the end a tape may be nobody's."""
-    for known in (own.recorders, uses.tapes):
-        known[:] = [one for one in known if one is not recorder]
+    uses.tapes[:] = [one for one in uses.tapes if one is not recorder]
 
 
 def is_recording() -> bool:
@@ -81,8 +77,17 @@ def _recording() -> Recorder | None:
     return None if own.unrecorded else own.recording
 
 
+def _is_watched() -> bool:
+    """Whether a recorder looks at this thread now."""
+    if own.is_busy:
+        return False
+    here = get_ident()
+    return any(one.thread == here for one in list(uses.tapes))
+
+
 def _others(recording: Recorder | None) -> list[Recorder]:
-    return [one for one in own.recorders if one is not recording and one in uses.tapes]
+    here = get_ident()
+    return [one for one in list(uses.tapes) if one is not recording and one.thread == here]
 
 
 def launch(
@@ -97,7 +102,7 @@ def launch(
     max_blocks: int,
 ) -> bool:
     """A launch, which `again` makes. False: nobody wants to know of it, and it is not made yet."""
-    if own.is_busy or not own.recorders:
+    if not _is_watched():
         return False
     with Aside():
         asked = Asked(again, kind, kernel, dim, args, stream, device, block_dim, max_blocks)
@@ -114,7 +119,7 @@ def launch(
 
 def filled(dest: array, view: Any, stream: Any, again: Callable[[], None], name: str) -> bool:
     """Values of the host's are written into a part of an array by `again`. False: it has not been called."""
-    if own.is_busy or not own.recorders:
+    if not _is_watched():
         return False
     with Aside():
         target = steps.part(dest, view)
@@ -130,7 +135,7 @@ def filled(dest: array, view: Any, stream: Any, again: Callable[[], None], name:
 
 def copied(dest: array, to: Any, source: array, view: Any, stream: Any, again: Callable[[], None]) -> bool:
     """A part of an array is copied into a part of another one by `again`. False: it has not been called."""
-    if own.is_busy or not own.recorders:
+    if not _is_watched():
         return False
     with Aside():
         target = steps.part(dest, to)
@@ -152,7 +157,7 @@ def function(
     `back(adjoints of reads, adjoints of writes)` carries gradients back, each a list of arrays, and None for what needs
     none. Without it no gradient passes through.
     """
-    if own.is_busy or not own.recorders:
+    if not _is_watched():
         return False, None
     with Aside():
         arrays = _arrays(writes)

@@ -16,10 +16,10 @@ __device__ __forceinline__ vec3f operator+(vec3f a, vec3f b) { return vec3f{{(a.
 
 namespace kb_unit {
 
-#line 17 "/kbuild/kbuild/intrinsics/library_rotations.py"
+#line 18 "/kbuild/kbuild/intrinsics/library_rotations.py"
 __device__ __forceinline__ quatf quat_mul(quatf a, quatf b)
 {
-#line 19 "/kbuild/kbuild/intrinsics/library_rotations.py"
+#line 20 "/kbuild/kbuild/intrinsics/library_rotations.py"
     return quatf{{fmaf((-a.c[2]), b.c[1], fmaf(a.c[1], b.c[2], fmaf(a.c[0], b.c[3], (a.c[3] * b.c[0])))), fmaf((-a.c[0]), b.c[2], fmaf(a.c[2], b.c[0], fmaf(a.c[1], b.c[3], (a.c[3] * b.c[1])))), fmaf((-a.c[1]), b.c[0], fmaf(a.c[0], b.c[1], fmaf(a.c[2], b.c[3], (a.c[3] * b.c[2])))), fmaf((-a.c[2]), b.c[2], fmaf((-a.c[1]), b.c[1], fmaf((-a.c[0]), b.c[0], (a.c[3] * b.c[3]))))}};
 }
 

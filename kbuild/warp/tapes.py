@@ -1,0 +1,101 @@
+"""`wp.Tape` over `kb.Tape`, with Warp's arguments and errors."""
+
+from __future__ import annotations
+
+import sys
+
+from kbuild.loader.array import array
+from kbuild.loader.errors import LaunchError
+from kbuild.loader.tape import tape, watching
+from kbuild.loader.tape.recorder import Recorder
+
+from .absent import refusal
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from kbuild.loader.tape.recorder import Asked
+
+
+class TapeError(LaunchError, RuntimeError):
+    """What Warp raises as a RuntimeError."""
+
+
+class _Recorder(Recorder):
+    """Kernels that were declared with `enable_backward=False` are passed over, with a warning, as Warp does it."""
+
+    def backward_of(self, asked: Asked) -> Any:
+        try:
+            return super().backward_of(asked)
+        except LaunchError:
+            if not _is_without(asked.kernel):
+                raise
+        text = "kbuild: gradients may be incomplete: %s, declared with enable_backward=False, is launched on a tape\n"
+        sys.stderr.write(text % asked.name)
+        return None
+
+
+def _is_without(kernel: Any) -> bool:
+    """A kernel that was built without its gradient, since that was asked for."""
+    options = getattr(kernel, "options", None)
+    return getattr(kernel, "backward", 0) is None or (options or {}).get("enable_backward") is False
+
+
+class Tape(tape.Tape):
+    """`with wp.Tape() as tape:` records; `tape.backward(loss)` carries gradients back. See `kb.Tape`.
+
+    Gradients flow through arrays that require none, too: what Warp needs `requires_grad=True` for on the way.
+    """
+
+    recorder = _Recorder
+
+    def __enter__(self) -> Tape:
+        if watching.own.recording is not None:
+            raise TapeError("Warp: Error, entering a tape while one is already active")
+        super().__enter__()
+        return self
+
+    def backward(self, loss: Any = None, grads: Any = None) -> None:
+        """Carries gradients back from `loss`, an array of one number that requires a gradient, or from `grads`.
+
+        Raises RuntimeError.
+        """
+        if isinstance(loss, array):
+            if loss.size > 1 or hasattr(loss._type.element, "element"):
+                raise TapeError("Can only return gradients for scalar loss functions.")
+            if not loss.requires_grad:
+                raise TapeError("Scalar loss arrays should have requires_grad=True set before calling Tape.backward()")
+        if loss is None and not grads:
+            grads = {}  # from what stands in the gradients
+        given = {}
+        for one, gradient in (grads or {}).items():
+            if isinstance(one, array) and one.grad is None and self._recorder.root(one) is None:
+                one.grad = gradient
+            given[one] = gradient
+        super().backward(loss, given)
+
+    def record_func(self, backward: Callable[[], object], arrays: Any) -> None:
+        """Notes a function that is called when its turn comes in the backward pass. Raises RuntimeError."""
+        for one in arrays:
+            if not isinstance(one, array) or not one.requires_grad:
+                raise TapeError(
+                    "Array %s is not of type wp.array or is missing a gradient array. Set array parameter "
+                    "requires_grad=True during instantiation." % (one,)
+                )
+        super().record_func(backward, arrays)
+
+    def record_scope_begin(self, scope_name: str, metadata: Any = None) -> None:
+        """Scopes are for pictures of the tape, which are not made here."""
+
+    def record_scope_end(self, remove_scope_if_empty: bool = True) -> None:
+        """See `record_scope_begin`."""
+
+    def record_launch(self, *_: Any, **__: Any) -> None:
+        """Refused: a launch inside `with tape:` is recorded."""
+        raise refusal("Tape.record_launch", "gradients")
+
+    def visualize(self, *_: Any, **__: Any) -> None:
+        """Refused."""
+        raise refusal("Tape.visualize", "gradients")
