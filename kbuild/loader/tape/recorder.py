@@ -114,22 +114,21 @@ class Recorder:
         self._roots.add(root.device, root.low, root.high, root)
 
     def root_of_result(self, one: array) -> Root:
-        """The gradient of an array that is about to depend on others. Raises LaunchError."""
+        """The gradient of an array that is about to depend on others: of its whole allocation, for views of all kinds,
+        or of itself where another part has a gradient of its own. Raises LaunchError.
+        """
         found = self.root(one)
         if found is not None:
             return found
         low, high = overlap.span(one)
         memory = one._owner
-        if isinstance(memory, Memory) and memory.ptr <= low and high <= memory.ptr + memory.size:
-            low, high = memory.ptr, memory.ptr + memory.size
         made = Root(one.device, low, high, None)
-        for known in self._roots.within(one.device, low, high):
-            if known.has_memory or known.low < low or known.high > high:
-                raise LaunchError(
-                    "%r has a part whose gradient is kept by itself, and is written by a recorded launch\n"
-                    "  help: set requires_grad on the whole array, before its views are made" % one
-                )
-            known.within = made
+        if isinstance(memory, Memory) and memory.ptr <= low and high <= memory.ptr + memory.size:
+            parts = list(self._roots.within(one.device, memory.ptr, memory.ptr + memory.size))
+            if not any(part.has_memory for part in parts):
+                made = Root(one.device, memory.ptr, memory.ptr + memory.size, None)
+                for part in parts:
+                    part.within = made
         self._note(made)
         return made
 
