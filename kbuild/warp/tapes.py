@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from typing import Any, Dict
 
 from kbuild.loader.array import array
 from kbuild.loader.errors import LaunchError
@@ -14,7 +15,6 @@ from .absent import refusal
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
 
     from kbuild.loader.tape.recorder import Asked
 
@@ -43,6 +43,22 @@ def _is_without(kernel: Any) -> bool:
     return getattr(kernel, "backward", 0) is None or (options or {}).get("enable_backward") is False
 
 
+class _Gradients(Dict[Any, Any]):
+    """Of a struct with arrays, the struct of their gradients is made when it is asked for."""
+
+    def __missing__(self, key: Any) -> Any:
+        if not hasattr(key.__class__, "_kb_struct_"):
+            raise KeyError(key)
+        made = key.__class__()
+        for name, value in vars(key).items():
+            if isinstance(value, array):
+                value = value.grad
+            elif hasattr(value.__class__, "_kb_struct_"):
+                value = self[value]
+            object.__setattr__(made, name, value)
+        return made
+
+
 class Tape(tape.Tape):
     """`with wp.Tape() as tape:` records; `tape.backward(loss)` carries gradients back. See `kb.Tape`.
 
@@ -50,6 +66,25 @@ class Tape(tape.Tape):
     """
 
     recorder = _Recorder
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.scopes: list[Any] = []
+        self._launches: list[Any] = []
+        self._listed = 0
+
+    @property
+    def launches(self) -> list[Any]:
+        """What was recorded, as kbuild keeps it: as true as Warp's list. Changing it changes nothing."""
+        steps = self._recorder.steps
+        self._launches += steps[self._listed :]
+        self._listed = len(steps)
+        return self._launches
+
+    @property
+    def gradients(self) -> dict[Any, Any]:
+        """The gradients of arrays, and of structs with arrays in them, by what they belong to."""
+        return _Gradients(super().gradients)
 
     def __enter__(self) -> Tape:
         if watching.own.recording is not None:
@@ -87,10 +122,23 @@ class Tape(tape.Tape):
         super().record_func(backward, arrays)
 
     def record_scope_begin(self, scope_name: str, metadata: Any = None) -> None:
-        """Scopes are for pictures of the tape, which are not made here."""
+        """Scopes are for pictures of the tape, which are not made here; `scopes` has them."""
+        self.scopes.append((len(self.launches), scope_name, metadata or {}))
 
     def record_scope_end(self, remove_scope_if_empty: bool = True) -> None:
-        """See `record_scope_begin`."""
+        """See `record_scope_begin`. Raises RuntimeError where no scope has begun."""
+        if sum([1 if name is not None else -1 for _, name, _ in self.scopes]) < 1:
+            raise TapeError("Warp: Error, ended tape scope, but scope not present")
+        place = len(self.launches)
+        if remove_scope_if_empty and self.scopes[-1][:1] == (place,) and self.scopes[-1][1] is not None:
+            self.scopes.pop()
+        else:
+            self.scopes.append((place, None, None))
+
+    def reset(self) -> None:
+        """Forgets what was recorded, and makes the gradients zero."""
+        super().reset()
+        self.scopes, self._launches, self._listed = [], [], 0
 
     def record_launch(self, *_: Any, **__: Any) -> None:
         """Refused: a launch inside `with tape:` is recorded."""

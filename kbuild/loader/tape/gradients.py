@@ -157,4 +157,7 @@ def assign(one: array, value: Any) -> None:
     ):
         if own != other:
             raise ValueError("the gradient of %r needs the %s %s, not %s" % (one, what, own, other))
-    give(one).set(one, value)
+    root: Root | None = getattr(one, "_gradient", None)
+    if root is None or (root.low, root.high) != overlap.span(one):
+        root = give(one)
+    root.set(one, value)  # of a tape that knows it and of its views, too

@@ -99,15 +99,22 @@ class Recorder:
 
     def _adopt(self, own: Root, one: array) -> None:
         for known in self._roots.within(own.device, own.low, own.high):
-            if known.is_hidden and own.has_memory:
+            if known.is_hidden and not own.has_memory:
+                own.within = known
+            elif known.is_hidden and own.low <= known.low and known.high <= own.high:
+                known.within, known.is_hidden = own, False
+            elif known.is_hidden:
                 raise LaunchError(
-                    "%r was given a gradient after a tape had recorded what depends on others in it\n"
+                    "%r was given a gradient after a tape had recorded what depends on others in it, and is a part\n"
                     "  help: give it before it is written inside `with tape:`, or to tape.backward(grads={…})" % one
                 )
-            if known.is_hidden:
-                own.within = known
-                break
         self._note(own)
+
+    def look_again(self) -> None:
+        """Arrays may have been given gradients since they were recorded. Raises LaunchError."""
+        for step in self.steps:
+            for one in (*step.read, *step.written):
+                self.root(one)
 
     def _note(self, root: Root) -> None:
         self._known.add(id(root))
