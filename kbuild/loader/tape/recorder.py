@@ -46,7 +46,7 @@ class Asked:
 
     def backward(self) -> Any:
         """What is known of its adjoint. Raises LaunchError."""
-        return providers.backward_of(self.kind, self.kernel, self.args)
+        return getattr(self.kernel, "backward", None) or providers.backward_of(self.kind, self.kernel, self.args)
 
     def written(self) -> list[array]:
         """The arrays that it may write to: where nothing is known of it, all."""
@@ -328,12 +328,17 @@ def _check_apart(name: str, leaves: list[Leaf], written: Any) -> None:
 
 
 def _share(leaf: Leaf, other: Leaf) -> bool:
-    if leaf.data.device != other.data.device:
+    if leaf.data.device is not other.data.device:
+        return False
+    are_plain = len(leaf.arrays) == len(other.arrays) == 1
+    if are_plain and (leaf.span[0] >= other.span[1] or other.span[0] >= leaf.span[1]):
         return False
     return any(overlap.meet(one, two) for one in leaf.arrays for two in other.arrays)
 
 
 def _check_tensors(name: str, leaves: list[Leaf]) -> None:
+    if "torch" not in sys.modules:
+        return
     for leaf in leaves:
         for tensor in arguments.tensors([leaf]):
             is_known = leaf.data.requires_grad and getattr(tensor, "grad_fn", None) is None
