@@ -19,11 +19,12 @@ ELSEWHERE = {
     "test_generics.py": "several_types or not_built",
     "test_gradients.py": "on_a_gpu",
     "test_statics.py": "not_built",
+    "test_tape.py": "streams or graph or capture or bound or pieces or torch or tensor",
 }
 FILES = ["atomics", "blocks", "composites", "conversions", "flow", "functions", "generics", "gradients", "rotations"]
 
 
-@pytest.mark.parametrize("name", [*FILES, "scalars", "statics", "structs"])
+@pytest.mark.parametrize("name", [*FILES, "scalars", "statics", "structs", "tape"])
 def test_as_on_a_gpu(name: str) -> None:
     file = f"test_{name}.py"
     skipped = ["-k", f"not ({ELSEWHERE[file]})"] if file in ELSEWHERE else []
