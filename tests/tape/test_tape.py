@@ -383,6 +383,13 @@ def test_an_adjoint_that_cannot_be_launched(asked, text):
     assert text in str(error.value)
 
 
+def test_one_gradient_for_two_parameters():
+    x, adj = floats(1, 2), floats(0, 0)
+    x.grad = floats(1, 1)
+    kb.launch(times, dim=2, inputs=[x, floats(3, 5)], adjoint=True, adj_inputs=[None, adj])
+    assert (x.grad.tolist(), adj.tolist()) == ([3, 5], [1, 2])
+
+
 def test_an_adjoint_is_not_recorded():
     x = floats(1, 2, requires_grad=True)
     with kb.Tape(), pytest.raises(LaunchError, match="cannot record an adjoint"):
