@@ -45,8 +45,9 @@ def launch(
     if device is None and not _names_device(inputs) and not _names_device(outputs):
         device = default(None)
     most = max(0, max_blocks or 0)
+    if adjoint and record_cmd:
+        return Launch._of_adjoint(kernel, dim, inputs, outputs, adj_inputs, adj_outputs, device, block_dim, most)
     if adjoint:
-        _without_adjoints("launch", record_cmd, None, None, {})
         gradients = {"adjoint": True, "adj_inputs": adj_inputs, "adj_outputs": adj_outputs}
         resolve.launch(kernel, dim, inputs, outputs, device, stream, block_dim, max_blocks=most, **gradients)
         return None
@@ -65,13 +66,6 @@ def launch(
 
 def _names_device(arguments: Any) -> bool:
     return any(hasattr(one, "_kb_array_") for one in arguments)
-
-
-def _without_adjoints(what: str, adjoint: Any, adj_inputs: Any, adj_outputs: Any, options: dict[str, Any]) -> None:
-    if adjoint or adj_inputs or adj_outputs:
-        raise refusal("%s(%s=…)" % (what, "adjoint" if adjoint else "adj_inputs"), "gradients")
-    if options:
-        raise TypeError("wp.%s has no argument %r" % (what, min(options)))
 
 
 def launch_tiled(kernel: Any, dim: Any, inputs: Any = (), *arguments: Any, **options: Any) -> None:
@@ -128,7 +122,9 @@ class Launch:
         **options: Any,
     ) -> None:
         """A launch that gets its dim and its arguments one by one before it is made for the first time."""
-        _without_adjoints("Launch", adjoint, None, None, options)
+        if options:
+            raise TypeError("wp.Launch has no argument %r" % min(options))
+        self._adjoints: dict[str, Any] | None = {} if adjoint else None  # gradients that are given, by parameter
         self._made: bound.BoundLaunch | None = None
         self._recorded = self._stream = None
         self._asked = _Asked(kernel, default(device), block_dim, max(0, max_blocks or 0))
@@ -138,7 +134,32 @@ class Launch:
         """A launch that was recorded."""
         launch: Launch = cls.__new__(cls)
         launch._made, launch._recorded, launch._stream = made, stream, made.stream
+        launch._adjoints = None
         return launch
+
+    @classmethod
+    def _of_adjoint(
+        cls,
+        kernel: Any,
+        dim: Any,
+        inputs: Any,
+        outputs: Any,
+        adj_inputs: Any,
+        adj_outputs: Any,
+        device: Any,
+        block_dim: int | None,
+        most: int,
+    ) -> Launch:
+        """The launch of an adjoint that was recorded."""
+        made = cls(kernel, device, most, block_dim, adjoint=True)
+        made._asked.device = device  # None: where the arrays are
+        made.set_dim(dim)
+        for position, value in enumerate((*inputs, *outputs)):
+            made.set_param_at_index(position, value)
+        for start, gradients in ((0, adj_inputs), (len(inputs), adj_outputs)):
+            for position, value in enumerate(gradients or ()):
+                made.set_param_at_index(start + position, value, adjoint=True)
+        return made
 
     @property
     def bound(self) -> Any:
@@ -165,21 +186,27 @@ class Launch:
         self.bound.set_dim(dim)
 
     def set_param_at_index(self, index: int, value: Any, adjoint: bool = False) -> None:
-        """Changes an argument by its position."""
-        _without_adjoints("Launch.set_param_at_index", adjoint, None, None, {})
-        self._set(index, value)
+        """Changes an argument by its position, or its gradient in the launch of an adjoint."""
+        self._set(index, value, adjoint)
 
     def set_param_by_name(self, name: str, value: Any, adjoint: bool = False) -> None:
-        """Changes an argument by the parameter's name."""
-        _without_adjoints("Launch.set_param_by_name", adjoint, None, None, {})
-        self._set(name, value)
+        """Changes an argument by the parameter's name, or its gradient in the launch of an adjoint."""
+        self._set(name, value, adjoint)
 
     def set_params(self, values: Any) -> None:
         """Changes the arguments from the first on."""
         for position, value in enumerate(values):
             self._set(position, value)
 
-    def _set(self, which: Any, value: Any) -> None:
+    def _set(self, which: Any, value: Any, adjoint: bool = False) -> None:
+        if adjoint:
+            if self._adjoints is None:
+                raise LaunchError(
+                    "%s: this launch is not of the adjoint, and takes no gradients\n"
+                    "  help: record it with adjoint=True" % getattr(self.kernel, "name", self.kernel)
+                )
+            self._adjoints[self._asked.name_of(which)] = value
+            return
         if isinstance(value, (int, float)) and self._made is None:  # one that is made refuses by itself
             self._asked.check_number(which)
         self.bound.set(which, value)
@@ -198,6 +225,9 @@ class Launch:
 
     def launch(self, stream: Any = None) -> None:
         """Launches."""
+        if self._adjoints is not None:
+            self._asked.launch_adjoint(self._adjoints, stream)
+            return
         if self._made is None:
             self._made = self._asked.bind()
             self._stream = self._made.stream
@@ -237,6 +267,21 @@ class _Asked:
                     "%s has no parameter %r%s" % (self.kernel.name, name, did_you_mean(name, self._names))
                 )
             self._values[name] = value
+
+    def name_of(self, which: Any) -> str:
+        """A parameter's name. Raises LaunchError."""
+        if isinstance(which, int) and 0 <= which < len(self._names):
+            return self._names[which]
+        if which in self._names:
+            return str(which)
+        raise LaunchError("%s has no parameter %r" % (self.kernel.name, which))
+
+    def launch_adjoint(self, given: dict[str, Any], stream: Any) -> None:
+        """Launches the adjoint, with these gradients, or the arrays' own."""
+        block_dim, most = self._options
+        gradients = [given.get(name) for name in self._names]
+        options: dict[str, Any] = {"max_blocks": most, "adjoint": True, "adj_inputs": gradients}
+        resolve.launch(self.kernel, self.dim, self.args, (), self.device, stream, block_dim, **options)
 
     def check_number(self, which: Any) -> None:
         """Raises LaunchError where a parameter is a vector or a matrix."""

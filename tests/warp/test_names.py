@@ -53,7 +53,6 @@ def test_what_is_absent_is_there(name: str) -> None:
         lambda: wp.fem.Grid2D(res=4),
         lambda: wp.render.UsdRenderer("stage"),
         lambda: wp.launch_tiled(None, dim=1),
-        lambda: wp.launch(None, dim=1, adjoint=True, record_cmd=True),
     ],
 )
 def test_what_is_absent_refuses_when_used(use: object) -> None:
