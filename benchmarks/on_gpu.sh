@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
 # Everything that wants a GPU, in one go and without a network, from build/gpu-kit (see prepare.py): the GPU tests, the
-# sample, the benchmarks of start, launch, step and memory, what ulps.py judges. Results go to $OUT, or to
-# build/gpu-results. Under nine minutes. STEPS chooses among them; KBUILD_PEERS is a folder with packages to measure
-# beside kbuild that are not installed (see parts.py).
+# sample, the benchmarks of start, launch, step, memory and gradients, what ulps.py judges. Results go to $OUT, or to
+# build/gpu-results. STEPS chooses among them; what is not done after nine minutes is cut off. KBUILD_PEERS is a folder
+# with packages to measure beside kbuild that are not installed (see parts.py).
 #
 #   [STEPS="launch step"] [KBUILD_PEERS=/tmp/peers] PYTHON=python3.12 benchmarks/on_gpu.sh [arguments for pytest]
 set -uo pipefail
 cd "$(dirname "$0")/.."
 PYTHON=${PYTHON:-python3}
 OUT=${OUT:-$PWD/build/gpu-results}
-STEPS=${STEPS:-robosim start launch step memory primitives ulps agreement tests}
+STEPS=${STEPS:-robosim start launch step memory primitives gradients learn ulps agreement adjoints tests}
 KIT=$PWD/build/gpu-kit
 RUN=$(mktemp -d)
 trap 'rm -rf "$RUN"' EXIT
@@ -45,6 +45,7 @@ limit() { # seconds: these, or what is left of nine minutes
 
 no_jit=(env CUDA_DISABLE_PTX_JIT=1 CUDA_CACHE_DISABLE=1)
 sample="import runpy, sys; sys.path[:0] = ['$KBUILD_SITE']; runpy.run_module('robosim', run_name='__main__')"
+learn="import sys; sys.path[:0] = ['$KBUILD_SITE']; from robosim import learn; sys.exit(learn.main(['--plot', '$OUT/loss.svg']))"
 
 run_tests() { # plugins that happen to be installed could warn, and a warning is an error
     cd "$RUN/checkout" || return
@@ -61,14 +62,21 @@ step launch timeout "$(limit 120)" "$PYTHON" benchmarks/launch.py
 step step timeout "$(limit 60)" "$PYTHON" benchmarks/step.py
 step memory timeout "$(limit 60)" "$PYTHON" benchmarks/memory.py
 step primitives timeout "$(limit 100)" "$PYTHON" benchmarks/primitives.py
+step gradients timeout "$(limit 240)" "$PYTHON" benchmarks/gradients.py
+step learn timeout "$(limit 120)" "${no_jit[@]}" "$PYTHON" -I -S -c "$learn"
 step ulps timeout "$(limit 120)" "${no_jit[@]}" "$PYTHON" benchmarks/ulps.py run "$OUT"
+language="atomics blocks composites conversions flow functions generics rotations scalars shapes statics structs warp"
 agree() { # every launch of the tests in the simulator too
-    local names="atomics blocks composites conversions flow functions generics rotations scalars shapes statics structs warp"
-    KBUILD_SHADOW=$RUN/shadow.json run_tests $(printf "tests/gpu/test_%s.py " $names) || return
+    KBUILD_SHADOW=$RUN/shadow.json run_tests $(printf "tests/gpu/test_%s.py " $language) || return
     cd - >/dev/null && "$PYTHON" benchmarks/agreement.py "$RUN/shadow.json"
+}
+agree_backward() { # the adjoint of every kernel, on both
+    KBUILD_SHADOW_ADJOINTS=$RUN/adjoints.json run_tests $(printf "tests/gpu/test_%s.py " $language gradients) || return
+    cd - >/dev/null && "$PYTHON" benchmarks/agreement.py --adjoints "$RUN/adjoints.json"
 }
 
 step agreement agree
+step adjoints agree_backward
 step tests run_tests "$@"
 if [ ${#failed[@]} -gt 0 ]; then
     echo "failed: ${failed[*]}"

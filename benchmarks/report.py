@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from support import accuracy_page, agreement_page, host_page, replay_page, simulator_page
+from support import accuracy_page, agreement_page, gradients_page, host_page, replay_page, simulator_page
 from support.results import BENCHMARKS, ROOT
 
 RESULTS = BENCHMARKS / "results"
@@ -25,8 +25,10 @@ NAMES = (
     "step",
     "memory",
     "primitives",
+    "gradients",
     "simulator",
     "agreement",
+    "adjoints",
     "codesize",
     "build",
     "aot",
@@ -142,6 +144,18 @@ def agreement(document: dict[str, Any]) -> str:
     values = document["values"]
     body = agreement_page.body(values, table)
     return section("Simulator and GPU", agreement_page.text(values), body, document)
+
+
+def adjoints(document: dict[str, Any]) -> str:
+    """The adjoints of the GPU tests' kernels on the device `sim` beside a GPU."""
+    body = agreement_page.body(document["values"], table)
+    return section("Adjoints in the simulator and on a GPU", agreement_page.text_of_adjoints(), body, document)
+
+
+def gradients(document: dict[str, Any]) -> str:
+    """Both directions, beside other libraries."""
+    values = document["values"]
+    return section("Gradients", gradients_page.text(values), gradients_page.body(values, table), document)
 
 
 def codesize(document: dict[str, Any]) -> str:
@@ -329,8 +343,10 @@ SECTIONS = {
     "step": step,
     "memory": memory,
     "primitives": primitives,
+    "gradients": gradients,
     "simulator": simulator,
     "agreement": agreement,
+    "adjoints": adjoints,
     "codesize": codesize,
     "build": build,
     "aot": aot,

@@ -10,6 +10,7 @@ _MEANING = {
     "near": "approximate functions, or float sums in an open order: within the bounds of tests/gpu/shadow.py",
     "open order": "what an atomic returned was used, which depends on who came first: both ran",
     "differ": "something else",
+    "without numbers": "no array of floating-point numbers: nothing to differentiate",
     "not tried": "the results say why",
 }
 
@@ -21,6 +22,14 @@ def text(values: dict[str, Any]) -> str:
     return (
         "Every launch of the GPU tests of the language a second time in the simulator, on copies of its arrays: "
         f"{len(nodes)} kinds of nodes of the IR and {len(intrinsics)} intrinsics, at every type that they take."
+    )
+
+
+def text_of_adjoints() -> str:
+    """What was done with adjoints."""
+    return (
+        "The adjoint of every kernel that the GPU tests of the language launch, at the first launches of each, with "
+        "random numbers at the adjoints of all arrays, on the GPU and in the simulator (tests/gpu/shadow_backward.py)."
     )
 
 

@@ -13,9 +13,6 @@ import pytest
 
 from tests.helpers.gradients import gradients
 
-F = np.float64
-HEAD = "D = kb.float64\nArray = kb.array(dtype=kb.float64)\n"
-
 
 def near(values: object) -> object:
     return pytest.approx(np.asarray(values), rel=1e-12, abs=1e-12)
@@ -426,3 +423,118 @@ def test_functions_with_effects_and_several_results(tmp_path: Path) -> None:
     found = gradients(tmp_path, text, 2, {"a": a.copy(), "out": np.zeros(2)}, out=1, a=100)
     # a / 4 · (a / 2)² and a · 3
     assert found["a"] == near([3 * 64 / 16 + 25, 3 + 100])
+
+
+def test_arrays_seen_through_index_arrays(tmp_path: Path) -> None:
+    text = """
+        @kb.kernel
+        def k(x: kb.indexedarray(dtype=kb.float64), y: kb.indexedarray2d(dtype=kb.float64)):
+            t = kb.tid()
+            y[t, 1] = x[t] * x[t] * y[t, 0]
+    """
+    x, y = np.array([2.0, 3, 5, 7]), np.arange(1.0, 9).reshape(4, 2)
+    tables = np.array([3, 1], np.int32), np.array([2, 0], np.int32)
+    arguments = {"x": (x, (tables[0],)), "y": (y.copy(), (tables[1], None))}
+    found = gradients(tmp_path, text, 2, arguments, y=[[0, 1], [0, 2], [0, 3], [0, 4]])
+    # y[2, 1] = x[3]² y[2, 0] and y[0, 1] = x[1]² y[0, 0]
+    assert found["x"] == near([0, 2 * 3 * 1, 0, 3 * 2 * 7 * 5])
+    assert found["y"] == near([[9, 0], [0, 2], [3 * 49, 0], [0, 4]])
+
+
+def test_rows_under_other_names_and_arrays_in_functions(tmp_path: Path) -> None:
+    text = """
+        @kb.func
+        def squares(a: kb.array(dtype=kb.float64), out: kb.array(dtype=kb.float64), n: int):
+            for i in range(n):
+                out[i] = out[i] * a[i] * a[-1]
+
+        @kb.kernel
+        def k(m: kb.array2d(dtype=kb.float64), out: kb.array2d(dtype=kb.float64)):
+            t = kb.tid()
+            row = m[t]
+            own = out[t]
+            squares(row, own, 2)
+            squares(m[1 - t], own, 1)
+            out[t][1] *= own[0]
+    """
+    m, out = np.array([[2.0, 3], [5, 7]]), np.array([[1.5, 2.5], [0.5, 4]])
+    found = gradients(tmp_path, text, 2, {"m": m.copy(), "out": out.copy()}, out=[[1, 10], [100, 1000]])
+
+    def loss(m: np.ndarray, out: np.ndarray) -> np.ndarray:
+        first = out[:, 0] * m[:, 0] * m[:, 1] * (m[:, 0] * m[:, 1])[::-1]
+        second = out[:, 1] * m[:, 1] ** 2 * first
+        return (np.array([1, 100]) * first + np.array([10, 1000]) * second).sum()
+
+    for name, at in (("m", m), ("out", out)):
+        for index in np.ndindex(2, 2):
+            moved = {"m": m.astype(complex), "out": out.astype(complex)}
+            moved[name][index] += 1e-30j
+            assert found[name][index] == pytest.approx(loss(**moved).imag / 1e-30, rel=1e-12), (name, index, at)
+
+
+def test_conversions_between_types(tmp_path: Path) -> None:
+    text = """
+        @kb.kernel
+        def k(x: kb.array(dtype=kb.float64), y: kb.array(dtype=kb.float32), h: kb.array(dtype=kb.float16)):
+            i = kb.tid()
+            y[i] = kb.float32(x[i]) * kb.float32(h[i]) * float(int(x[i] * 2.0))
+    """
+    x, h = np.array([1.3, -2.6]), np.array([0.5, 4], np.float16)
+    found = gradients(tmp_path, text, 2, {"x": x, "y": np.zeros(2, np.float32), "h": h}, y=[1, 2])
+    assert found["x"] == pytest.approx([0.5 * 2, 4 * -5 * 2], rel=1e-6)
+    assert found["h"] == pytest.approx([1.3 * 2, -2.6 * -5 * 2], rel=1e-3)
+
+
+@pytest.mark.parametrize("bounds", ["0, 1", "5, 2", "2, 5", "5, 5", "3, -4, -1", "-4, 3, -1", "1, 9, 3", "9, 1, -3"])
+@pytest.mark.parametrize("known", [True, False])
+def test_ranges(tmp_path: Path, bounds: str, known: bool) -> None:
+    start, stop, step = ([int(one) for one in bounds.split(",")] + [1])[:3]
+    text = f"""
+        @kb.kernel
+        def k(x: kb.array(dtype=kb.float64), out: kb.array(dtype=kb.float64), start: int, stop: int, step: int):
+            s = kb.float64(2.0)
+            for i in range({bounds if known else "start, stop, step"}):
+                s = s * x[i + 4] + kb.float64(i)
+            out[0] = s
+    """
+    x = np.linspace(0.5, 1.5, 14)
+    arguments = {"x": x.copy(), "out": np.zeros(1), "start": start, "stop": stop, "step": step}
+    found = gradients(tmp_path, text, 1, arguments, out=1)
+    expected, s, trips = np.zeros(14), 2.0, [*range(start, stop, step)]
+    for i in trips:
+        expected *= x[i + 4]
+        expected[i + 4] += s
+        s = s * x[i + 4] + i
+    assert found["x"] == near(expected)
+
+
+def test_a_step_of_zero_is_no_trip(tmp_path: Path) -> None:
+    text = """
+        @kb.kernel
+        def k(x: kb.array(dtype=kb.float64), out: kb.array(dtype=kb.float64), step: int):
+            s = x[0]
+            for i in range(0, 3, step):
+                s *= x[1]
+            out[0] = s * s
+    """
+    found = gradients(tmp_path, text, 1, {"x": np.array([3.0, 5]), "out": np.zeros(1), "step": 0}, out=1)
+    assert found["x"] == near([6, 0])
+
+
+def test_a_launch_of_two_coordinates_and_an_array_that_is_not_there(tmp_path: Path) -> None:
+    text = """
+        @kb.kernel
+        def k(x: kb.array2d(dtype=kb.float64), w: kb.array(dtype=kb.float64), out: kb.array(dtype=kb.float64)):
+            i, j = kb.tid()
+            value = x[i, j] * x[i, j]
+            if w:
+                value *= w[j]
+            kb.atomic_add(out, i, value)
+    """
+    x = np.arange(1.0, 7).reshape(2, 3)
+    for w in (None, np.array([2.0, 3, 5])):
+        found = gradients(tmp_path, text, (2, 3), {"x": x.copy(), "w": w, "out": np.zeros(2)}, out=[1, 10])
+        by_x = 2 * x * np.array([[1], [10]])
+        assert found["x"] == near(by_x if w is None else by_x * w)
+        if w is not None:
+            assert found["w"] == near((x**2 * [[1], [10]]).sum(0))

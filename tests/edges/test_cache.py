@@ -26,7 +26,9 @@ SECTION = "Cache and disk"
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    return building.project(tmp_path / "project", projects.KERNELS, targets=["sm_90", "jetson-orin-jp5"])
+    return building.project(
+        tmp_path / "project", projects.KERNELS, targets=["sm_90", "jetson-orin-jp5"], table="backward = false\n"
+    )
 
 
 @pytest.fixture

@@ -270,7 +270,7 @@ def test_children_go_with_their_parent(slow: Kbuild, tmp_path: Path, moment: str
     "3. What other processes compiled stays in the cache.",
 )
 def test_a_compiler_is_killed(slow: Kbuild, tmp_path: Path) -> None:
-    project = building.project(tmp_path / "project", kernels(-3))
+    project = building.project(tmp_path / "project", kernels(-3), table="backward = false\n")
     with running(slow, "build", project) as run:
         run.wait_for((tmp_path / "compiling").exists)
         (worker,) = [pid for pid, command in run.others().items() if "nvrtc.worker" in command]
@@ -298,7 +298,9 @@ if "kbuild.nvrtc.worker" in " ".join(sys.orig_argv) and "cu11" not in " ".join(s
 
 def test_a_compiler_crashes_and_the_others_work_is_kept(kbuild: Kbuild, tmp_path: Path) -> None:
     shutil.copytree(kbuild.cache, tmp_path / "cache")
-    project = building.project(tmp_path / "project", kernels(-4), targets=["sm_90", "jetson-orin-jp5"])
+    project = building.project(
+        tmp_path / "project", kernels(-4), targets=["sm_90", "jetson-orin-jp5"], table="backward = false\n"
+    )
     broken = Kbuild(tmp_path / "cache").with_site(tmp_path / "site", CRASH)
     done = broken.run("build", project, "-j", "2", status=ExitCode.MACHINE)
     assert "SIGABRT; it said: malloc(): corrupted top size [KB504]" in done.stderr

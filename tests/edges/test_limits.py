@@ -148,7 +148,7 @@ def test_one_parameter_too_many(
 ) -> None:
     """What fits to the byte is built; one float more is refused by kbuild, and would be by NVRTC."""
     project = building.project(tmp_path, many(count, extra), targets=[target])
-    assert build(kbuild, project)["compiled"] in (0, 1)
+    assert build(kbuild, project)["compiled"] in (0, 2)
     building.project(tmp_path, many(count, extra + 1), targets=[target])
     answer = build(kbuild, project, ExitCode.KERNELS)
     (found,) = answer["diagnostics"]
@@ -161,9 +161,34 @@ def test_one_parameter_too_many(
     assert "[KB302]" in emitted.stderr
 
 
+@happens(
+    SECTION,
+    "the adjoint of a kernel has more parameters than a target takes",
+    "The kernel is built, without its gradient for any target. A warning [KB220] at its `def` says so, with the bytes "
+    "and the target; an error where the gradient was asked for.",
+)
+def test_an_adjoint_with_more_parameters_than_a_target_takes(kbuild: Kbuild, tmp_path: Path) -> None:
+    names = [f"a{i}" for i in range(128)]  # 8 + 128 * 16 = 2056 bytes, and as many again but for the header
+    parameters = ", ".join(f"{name}: kb.array(dtype=float)" for name in names)
+    text = f"import kbuild as kb\n\n\n@kb.kernel\ndef wide({parameters}):\n    a0[kb.tid()] = {' + '.join(names)}[0]\n"
+    text = text.replace(" + ", "[0] + ")
+    project = building.project(tmp_path, text, targets=["jetson-orin-jp5", "sm_90"])
+    said = kbuild.run("build", project).stderr
+    assert (
+        "kernels.py:5:1: warning: thing.kernels:wide has no gradient: its adjoint takes 4104 bytes of parameters"
+        in said
+    )
+    assert "but jetson-orin-jp5 takes 4096 (CUDA 11.8)" in said
+    building.project(tmp_path, text, targets=["sm_90"])
+    assert kbuild.run("build", project).stderr.count("warning") == 0
+    building.project(tmp_path, text, targets=["jetson-orin-jp5"], table="backward = true\n")
+    assert "error: thing.kernels:wide has no gradient" in kbuild.run("build", project, status=ExitCode.KERNELS).stderr
+
+
 def test_more_parameters_than_old_gpus_take(kbuild: Kbuild, tmp_path: Path) -> None:
     """Each target is asked by itself, and the bundle knows that such a kernel needs a newer driver."""
-    project = building.project(tmp_path, many(SMALL[0], SMALL[1] + 1), targets=["sm_90", "sm_120"])
+    text = many(SMALL[0], SMALL[1] + 1)
+    project = building.project(tmp_path, text, targets=["sm_90", "sm_120"], table="backward = false\n")
     build(kbuild, project)
     parsed = format.parse((project / building.BUNDLE).read_bytes())
     assert [row["driver"] for row in parsed.manifest["cubins"]] == [[12, 1], [12, 8]]

@@ -32,7 +32,8 @@ def only(folder: Path, pattern: str) -> Path:
 
 
 def kernels_of(wheel: zipfile.ZipFile) -> list[str]:
-    return sorted(row["name"] for row in format.parse(wheel.read(BUNDLE)).manifest["kernels"])
+    names = [row["name"] for row in format.parse(wheel.read(BUNDLE)).manifest["kernels"]]
+    return sorted(name for name in names if not name.endswith(format.ADJOINT))
 
 
 def project_of_two(root: Path, tail: str) -> Path:

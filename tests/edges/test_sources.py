@@ -174,8 +174,9 @@ def test_modules_and_kernels_with_names_outside_ascii(kbuild: Kbuild, tmp_path: 
     )
     kbuild.run("build", project)
     parsed = format.parse((project / building.BUNDLE).read_bytes())
-    assert [row["name"] for row in parsed.manifest["kernels"]] == ["thing.größe:scale", "thing.kernels:größer"]
-    assert "right, 2 cubins" in kbuild.run("verify", project).stdout
+    names = ["thing.größe:scale", "thing.kernels:größer"]
+    assert [row["name"] for row in parsed.manifest["kernels"]] == [*names, *(f"{name}:adjoint" for name in names)]
+    assert "right, 4 cubins" in kbuild.run("verify", project).stdout
 
 
 def test_a_folder_with_a_strange_name(kbuild: Kbuild, tmp_path: Path, plain: str) -> None:

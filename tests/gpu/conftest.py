@@ -19,14 +19,23 @@ collect_ignore = [
 
 @pytest.fixture(autouse=True, scope="session")
 def shadow():
-    """With KBUILD_SHADOW, every launch runs in the simulator too (see shadow.py)."""
-    if "KBUILD_SHADOW" not in os.environ:
+    """With KBUILD_SHADOW, every launch runs in the simulator too (see shadow.py); with KBUILD_SHADOW_ADJOINTS the
+    adjoints of some (see shadow_backward.py).
+    """
+    forward, backward = (os.environ.get(name) for name in ("KBUILD_SHADOW", "KBUILD_SHADOW_ADJOINTS"))
+    if not (forward or backward):
         yield
         return
     import kbuild as kb
-    from tests.gpu.shadow import Shadow
 
-    made = kb.launch = Shadow(os.environ["KBUILD_SHADOW"])
+    if forward:
+        from tests.gpu.shadow import Shadow
+
+        made = kb.launch = Shadow(forward)
+    else:
+        from tests.gpu.shadow_backward import BackwardShadow
+
+        made = kb.launch = BackwardShadow(backward)
     yield
     kb.launch = made.launch
     made.write()

@@ -20,7 +20,7 @@ import numpy as np
 
 from kbuild.autodiff import Adjoint, adjoint
 from kbuild.ir.nodes import Kernel
-from kbuild.ir.types import Array, Struct, Type
+from kbuild.ir.types import Array, IndexedArray, Struct, Type
 from kbuild.sim.blocks import over
 from kbuild.sim.lockstep.run import Checks, Options
 from tests.helpers import kernels
@@ -57,7 +57,7 @@ class Launched:
             for path, _ in arrays_in(parameter):
                 value = at(argument, path)
                 if value is not None:
-                    found[path] = value
+                    found[path] = value[0] if isinstance(value, tuple) else value  # one seen through index arrays
         return found
 
 
@@ -214,6 +214,9 @@ def are_same(a: np.ndarray, b: np.ndarray) -> bool:
 
 def rebuilt(path: str, type: Type, argument: Any, array_at: Callable[[str], np.ndarray | None]) -> Any:
     """An argument with other arrays in it."""
+    if isinstance(type, IndexedArray):
+        array = array_at(path)
+        return None if array is None else (array, argument[1])
     if isinstance(type, Array):
         return array_at(path)
     if isinstance(type, Struct):

@@ -18,7 +18,9 @@ from kbuild.scan.data import REQUIRED, WANTED, Request
 from kbuild.scan.units import cut, find
 from tests.helpers import adjoints, kernels
 from tests.helpers.building import BUNDLE, Kbuild, project
+from tests.helpers.situations import happens
 
+SECTION = "Sources"
 nvrtc = pytest.mark.nvrtc
 CROOKED = "thing.kernels:crooked has no gradient: it does not double"
 
@@ -44,6 +46,12 @@ def cubins(folder: Path) -> dict[str, str]:
     return {f"{r['unit']} {r['target']}": rows["blobs"][r["blob"]]["sha256"] for r in rows["cubins"]}
 
 
+@happens(
+    SECTION,
+    "a kernel cannot be differentiated",
+    "It is built without its gradient. A warning [KB220] says why, with the line that is in the way; an error where "
+    "the gradient was asked for (`enable_backward=True`, `backward = true`).",
+)
 @nvrtc
 def test_an_adjoint_is_a_kernel_of_a_unit_of_its_own(kbuild: Kbuild, tmp_path: Path) -> None:
     folder = project(tmp_path / "p", adjoints.KERNELS)
@@ -205,7 +213,7 @@ def test_inspect(kbuild: Kbuild, tmp_path: Path) -> None:
     assert text.index("thing.kernels:double: tid()") < text.index("thing.kernels:double:adjoint: tid()")
     assert text.index("thing.kernels:double:adjoint: tid()") < text.index("thing.kernels:plain: tid()")
     assert re.search(r"thing\.kernels:crooked +12 +it does not double", text)
-    assert re.search(r"adjoints for sm_90: \d+ bytes in 1 cubin, \d+ as stored, \d+ % of all its code", text)
+    assert re.search(r"adjoints: bytes of their cubins, .*\n.*\n +sm_90 +1 +\d+ +\d+ +\d+ %\n", text)
 
     found = json.loads(kbuild.run("inspect", folder, "--json").stdout)
     by_name = {row["name"]: row for row in found["kernels"]}
