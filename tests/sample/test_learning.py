@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+import kbuild as kb
 from robosim import learn, plot, tasks
 
 
@@ -24,10 +25,9 @@ def test_both_losses_fall(small, tmp_path, capsys):
 @pytest.mark.parametrize("name", ["angle", "speed"])
 def test_the_gradient_of_a_throw_is_that_of_differences(small, name):
     task = tasks.Throw("sim", 50, 4)
-    descent = tasks.Descent(task)
-    with descent.tape:
+    with kb.Tape() as tape:
         task.forward()
-    descent.tape.backward(task.loss)
+    tape.backward(task.loss)
     parameter = getattr(task, name)
     gradient, values = parameter.grad.tolist(), parameter.tolist()
     for place in range(4):
@@ -47,4 +47,5 @@ def test_a_loss_that_stays_is_noticed():
 
 def test_plots_of_few_and_equal_numbers():
     assert plot.text([1.0]).count("\n") == 0
+    assert plot.text([float("nan"), 0.0, float("inf")]).count("\n") == 2
     assert "polyline" in plot.svg({"a": [1.0, 1.0], "b": [0.0, 1e-3, 10.0]}, "loss")
