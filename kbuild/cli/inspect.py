@@ -7,7 +7,7 @@ from collections import Counter
 from typing import Any
 
 from kbuild import bundle, targets
-from kbuild.cli.console import Console, count
+from kbuild.cli.console import Console
 from kbuild.errors import ExitCode, UsageError
 from kbuild.loader import format
 
@@ -110,12 +110,13 @@ def _show_gradients(parsed: format.Parsed, console: Console) -> None:
     if rows_of_code:
         title = "adjoints: bytes of machine code, without the tables around it"
         console.table(title, ("kernel", "target", "kernel's own", "adjoint"), rows_of_code)
-    for row in found["targets"]:
-        share = 100 * row["stored"] // max(row["of"], 1)
-        console.line(
-            f"adjoints for {row['target']}: {row['size']} bytes in {count(row['cubins'], 'cubin')}, {row['stored']} as "
-            f"stored, {share} % of all its code; loaded only where gradients are asked for"
-        )
+    totals = [
+        (row["target"], row["cubins"], row["size"], row["stored"], f"{100 * row['stored'] // max(row['of'], 1)} %")
+        for row in found["targets"]
+    ]
+    if totals:
+        title = "adjoints: bytes of their cubins, which are loaded only where gradients are asked for"
+        console.table(title, ("target", "cubins", "size", "stored", "of all stored code"), totals)
 
 
 def _saved(words: dict[str, int | None]) -> str:
