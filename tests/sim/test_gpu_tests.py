@@ -21,7 +21,18 @@ ELSEWHERE = {
     "test_gradients.py": "on_a_gpu",
     "test_statics.py": "not_built",
 }
-FILES = ["atomics", "blocks", "composites", "conversions", "flow", "functions", "generics", "gradients", "rotations"]
+FILES = [
+    "atomics",
+    "blocks",
+    "composites",
+    "conversions",
+    "every_adjoint",
+    "flow",
+    "functions",
+    "generics",
+    "gradients",
+    "rotations",
+]
 
 
 @pytest.mark.parametrize("name", [*FILES, "scalars", "statics", "structs"])
