@@ -39,6 +39,12 @@ def test_the_gradient_of_a_throw_is_that_of_differences(small, name):
         assert gradient[place] == pytest.approx((losses[0] - losses[1]) / 2e-2, rel=2e-2, abs=0.2)
 
 
+def test_without_a_gpu_it_says_what_to_do(monkeypatch, capsys):
+    monkeypatch.setattr(kb, "get_devices", lambda: [])
+    assert learn.main([]) == 0
+    assert "--device sim" in capsys.readouterr().out
+
+
 def test_a_loss_that_stays_is_noticed():
     assert not learn.is_falling("throw", [1.0, 1.0])
     assert not learn.is_falling("throw", [1.0] * 20 + [0.5])
