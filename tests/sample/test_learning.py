@@ -40,7 +40,7 @@ def test_the_gradient_of_a_throw_is_that_of_differences(small, name):
 
 
 def test_without_a_gpu_it_says_what_to_do(monkeypatch, capsys):
-    monkeypatch.setattr(kb, "get_devices", lambda: [])
+    monkeypatch.setattr(kb, "get_devices", list)
     assert learn.main([]) == 0
     assert "--device sim" in capsys.readouterr().out
 
