@@ -72,8 +72,8 @@ agree() { # every launch of the tests in the simulator too
 }
 agree_backward() { # the adjoint of every kernel, on both
     local status=0
-    KBUILD_SHADOW_ADJOINTS=$OUT/adjoints_shadow.json run_tests $(printf "tests/gpu/test_%s.py " $language gradients) || status=1
-    cd - >/dev/null && "$PYTHON" benchmarks/agreement.py --adjoints "$OUT/adjoints_shadow.json" && return $status
+    KBUILD_SHADOW_ADJOINTS=$RUN/adjoints.json run_tests $(printf "tests/gpu/test_%s.py " $language gradients) || status=1
+    cd - >/dev/null && "$PYTHON" benchmarks/agreement.py --adjoints "$RUN/adjoints.json" && return $status
 }
 
 step agreement agree
