@@ -46,7 +46,6 @@ def test_what_is_absent_is_there(name: str) -> None:
     "use",
     [
         lambda: wp.Mesh(points=[], indices=[]),
-        lambda: wp.Tape().visualize(),
         lambda: wp.capture_save(None, "path"),
         lambda: wp.utils.segmented_sort_pairs(None, None, 0, None),
         lambda: wp.from_paddle(None),
