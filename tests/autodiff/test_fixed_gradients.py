@@ -639,3 +639,29 @@ def test_conditions_of_loops_that_call_functions(tmp_path: Path) -> None:
     found = gradients(tmp_path, text, 3, {"a": a.copy(), "out": np.zeros(3)}, out=1, a=[100, 100, 100])
     # (a/2 · a/4 · a/8, a/16), (1, a/2), (a/2 · a/4, a/8)
     assert found["a"] == near([3 * 100 / 64 + 100 / 16, 50, 2 * 5 / 8 + 100 / 8])
+
+
+@pytest.mark.parametrize("where", ["v[c]", "a[c]"])
+def test_integers_put_back_at_a_place_that_changes(tmp_path: Path, where: str) -> None:
+    text = f"""
+        @kb.kernel
+        def k(x: kb.array(dtype=kb.float64), a: kb.array(dtype=int), n: int):
+            v = kb.vec3i(1, 0, 2)
+            c = int(0)
+            s = kb.float64(1.0)
+            for i in range(n):
+                {where} = ({where} + i + 1) % 3
+                c = (c + i + 1) % 3
+                s = s * x[{where.replace("c", "0")}] + kb.float64({where.replace("c", "1")}) * s * s
+            x[3] = s
+    """
+    x = np.array([0.5, -0.7, 1.2, 0])
+    found = gradients(tmp_path, text, 1, {"x": x, "a": np.array([1, 0, 2], np.int32), "n": 5}, x=[0, 0, 0, 1])
+    v, c, s, slopes = [1, 0, 2], 0, 1.0, np.zeros(4)
+    x = np.array([0.5, -0.7, 1.2, 0])
+    for i in range(5):
+        v[c] = (v[c] + i + 1) % 3
+        c = (c + i + 1) % 3
+        slopes = slopes * (x[v[0]] + 2 * v[1] * s) + s * np.eye(4)[v[0]]
+        s = s * x[v[0]] + v[1] * s * s
+    assert found["x"] == near(slopes)

@@ -190,6 +190,8 @@ class Expressions:
     def s_of(self, kind: str, depth: int) -> str:
         a, b = self.of("S", depth), self.of("S", depth)
         common = [f"({a} + {b})", f"({a} - {b})", f"({a} * {b})", f"({a} * {b})", f"({a} / ({b} * {b} + {self.one()}))"]
+        if "ivec3" in self.kinds and self.chance(0.3):
+            return f"({a} * {self.spelled('S')}({self.of('int', depth)}))"
         if self.chance(0.55):
             return self.random.choice(common)
         return self.random.choice([self.function_of, self.function_of, self.mixed_of])(a, b, depth)

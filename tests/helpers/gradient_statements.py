@@ -13,7 +13,7 @@ Maker = Callable[[int], bool]
 WEIGHTS: dict[str, dict[str, int]] = {
     "mixed": {"assign": 5, "augment": 2, "integer": 3, "truth": 1, "store": 3, "update": 2, "atomic": 2, "call": 1},
     "arrays": {"assign": 2, "augment": 1, "integer": 1, "store": 6, "update": 8, "atomic": 1, "swap": 2},
-    "integers": {"assign": 3, "integer": 6, "truth": 2, "store": 4, "update": 3, "table": 6, "atomic": 1, "part": 2},
+    "integers": {"assign": 3, "integer": 6, "truth": 2, "store": 4, "update": 3, "table": 6, "atomic": 1, "part": 4},
     "composites": {"assign": 6, "part": 6, "integer": 1, "store": 4, "part in memory": 5, "update": 2, "atomic": 2},
     "functions": {"assign": 3, "augment": 1, "integer": 2, "store": 2, "update": 1, "call": 8, "atomic": 1},
 }
