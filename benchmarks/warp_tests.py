@@ -4,10 +4,11 @@ The wheel of warp-lang is downloaded, and its folder `warp/tests` unpacked besid
 repository, and Warp itself is not imported. `kbuild.warp` stands for `warp`, and what is changed for the tests beside
 that is listed in support/warp_mount.py. Each file runs in a process of its own, with a limit for each test.
 
-A test counts by its id, since files sweep over all scalar types. Apart from the count are those that Warp skips on a
-machine without a GPU, those that record a tape, those that ask for gradients without one, those that warp_apart.toml
-sets apart, each with a reason: what a program cannot rely on; and `more`, which ask that Warp refuses something that
-kbuild takes on purpose.
+A test counts by its id, since files sweep over all scalar types. There are two scores. Of *gradients* are all ids of
+the files about them, and in other files those that record a tape, or ask for a gradient without one; all others are of
+the *language*. Apart from the count are those that Warp skips on a machine without a GPU, and those that
+warp_apart.toml names, each with a reason: `apart`, what a program cannot rely on; `more`, which ask that Warp refuses
+something that kbuild takes on purpose; and `right`, which ask for a value that Warp itself documents as wrong.
 """
 
 from __future__ import annotations
@@ -47,14 +48,14 @@ _GRADIENTS = "test_composite_component_adjoint test_grad test_grad_customs test_
 FILES, OF_GRADIENTS = _FILES.split(), _GRADIENTS.split()
 APART = BENCHMARKS / "warp_apart.toml"
 CHILD = BENCHMARKS / "support" / "warp_child.py"
-STATUSES = ("passed", "failed", "tape", "gradients", "apart", "more", "skipped")
+STATUSES = ("passed", "failed", "apart", "more", "right", "skipped")
+SCORES = ("language", "gradients")
 
 
 def main() -> None:
     """Runs the files, prints the table, records it."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("files", nargs="*", default=FILES, help="default: those of the language")
-    parser.add_argument("--gradients", action="store_true", help="the files about gradients too")
+    parser.add_argument("files", nargs="*", default=[*FILES, *OF_GRADIENTS], help="default: all")
     parser.add_argument("--cache", type=Path, default=Path(tempfile.gettempdir()) / "kbuild-warp-tests")
     parser.add_argument("--only", default="", help="ids that contain this")
     parser.add_argument("--seconds", type=float, default=60.0, help="for one test")
@@ -66,7 +67,7 @@ def main() -> None:
     parser.add_argument("--no-record", action="store_true", help="do not write benchmarks/results/warp_tests.json")
     arguments = parser.parse_args()
     folder = unpacked(arguments.cache)
-    files = [*arguments.files, *(OF_GRADIENTS if arguments.gradients else [])]
+    files = arguments.files
     with ThreadPoolExecutor(arguments.jobs) as pool:
         found = dict(zip(files, pool.map(lambda file: run(folder, file, arguments), files), strict=True))
     sorted_out = {file: [classified(row, file) for row in rows] for file, rows in found.items()}
@@ -139,16 +140,13 @@ def start(folder: Path, file: str, results: Path, printed: Path, arguments: argp
 
 
 def classified(row: dict[str, Any], file: str) -> dict[str, Any]:
-    """A row with what it counts as."""
+    """A row with what it counts as, and in which score."""
     name = row["id"].removeprefix("warp.tests.")
-    made = {**row, "id": name}
-    if row.get("tape") or row.get("gradients") or row["status"] == "way back":
-        made["forward"] = {"way back": "passed"}.get(row["status"], row["status"])
-        made["status"] = "tape" if row.get("tape") else "gradients"
-    elif row["status"] == "failed":
-        found = next((one for one in apart() if fnmatchcase(name, one["id"])), None)
-        if found is not None:
-            made.update(status=found["counts"], why=found["reason"])
+    of_gradients = file in OF_GRADIENTS or row.get("tape") or row.get("gradients")
+    made = {**row, "id": name, "score": "gradients" if of_gradients else "language"}
+    found = next((one for one in apart() if fnmatchcase(name, one["id"])), None) if row["status"] == "failed" else None
+    if found is not None:
+        made.update(status=found["counts"], why=found["reason"])
     return made
 
 
@@ -157,8 +155,8 @@ def apart() -> list[dict[str, str]]:
     if not _apart:
         document = tomllib.loads(APART.read_text(encoding="utf-8"))
         for reason, rows in document.items():
-            counts = rows.get("counts", "apart")
-            _apart.extend({"id": id, "reason": reason, "counts": counts} for id in rows["ids"])
+            known = {"reason": reason, "counts": rows.get("counts", "apart")}
+            _apart.extend({"id": id, **known} for id in rows["ids"])
     return _apart
 
 
@@ -167,22 +165,41 @@ _apart: list[dict[str, str]] = []
 
 def summary(found: dict[str, list[dict[str, Any]]]) -> dict[str, Any]:
     """What is recorded."""
-    files = {}
-    for file, rows in found.items():
-        counts = Counter(row["status"] for row in rows)
-        files[file] = {status: counts[status] for status in STATUSES} | {"ids": len(rows)}
-        forward = [row for row in rows if row.get("forward") == "passed" and row["status"] == "tape"]
-        files[file]["tape_forward"] = len(forward)
-    total = {key: sum(row[key] for row in files.values()) for key in (*STATUSES, "ids", "tape_forward")}
-    counted = total["passed"] + total["failed"]
-    grouped: dict[str, list[str]] = defaultdict(list)
-    for rows in found.values():
-        for row in rows:
-            if row["status"] == "failed":
-                grouped[recorded(row)].append(row["id"])
+    rows = [row for one in found.values() for row in one]
     return {
         "version": VERSION,
         "goal": GOAL,
+        "scores": {score: scored(found, score) for score in SCORES},
+        **{
+            status: [{"id": row["id"], "reason": row["why"]} for row in rows if row["status"] == status]
+            for status in ("apart", "more", "right")
+        },
+        "other_words": [
+            {"id": row["id"], "got": _without_paths(pair["got"])} for row in rows for pair in row.get("other_words", [])
+        ],
+        "of_gradients": sorted(
+            row["id"]
+            for file, of_file in found.items()
+            for row in of_file
+            if row["score"] == "gradients" and file not in OF_GRADIENTS
+        ),
+    }
+
+
+def scored(found: dict[str, list[dict[str, Any]]], score: str) -> dict[str, Any]:
+    """One of the two scores: the numbers of each file, and why those fail that do."""
+    files = {}
+    grouped: dict[str, list[str]] = defaultdict(list)
+    for file, rows in found.items():
+        counts = Counter(row["status"] for row in rows if row["score"] == score)
+        if counts:
+            files[file] = {"ids": sum(counts.values()), **{status: counts[status] for status in STATUSES}}
+        for row in rows:
+            if row["score"] == score and row["status"] == "failed":
+                grouped[recorded(row)].append(row["id"])
+    total = {key: sum(row[key] for row in files.values()) for key in ("ids", *STATUSES)}
+    counted = total["passed"] + total["failed"]
+    return {
         "percent": round(100.0 * total["passed"] / counted, 2) if counted else 0.0,
         "percent_apart": round(100.0 * total["apart"] / max(1, counted + total["apart"]), 2),
         "total": total,
@@ -191,28 +208,6 @@ def summary(found: dict[str, list[dict[str, Any]]]) -> dict[str, Any]:
             {"reason": reason, "ids": sorted(ids)}
             for reason, ids in sorted(grouped.items(), key=lambda pair: (-len(pair[1]), pair[0]))
         ],
-        "apart": [
-            {"id": row["id"], "reason": row["why"]}
-            for rows in found.values()
-            for row in rows
-            if row["status"] == "apart"
-        ],
-        "more": [
-            {"id": row["id"], "reason": row["why"]}
-            for rows in found.values()
-            for row in rows
-            if row["status"] == "more"
-        ],
-        "other_words": [
-            {"id": row["id"], "got": _without_paths(pair["got"])}
-            for rows in found.values()
-            for row in rows
-            for pair in row.get("other_words", [])
-        ],
-        **{
-            status: sorted(row["id"] for rows in found.values() for row in rows if row["status"] == status)
-            for status in ("tape", "gradients")
-        },
     }
 
 
@@ -229,20 +224,16 @@ def _without_paths(text: str) -> str:
 
 
 def show(values: dict[str, Any], count: int) -> None:
-    """The table, and the commonest reasons of failures."""
-    head = ("file", "ids", *STATUSES, "tape fwd")
-    rows = [
-        (file, row["ids"], *(row[status] for status in STATUSES), row["tape_forward"])
-        for file, row in values["files"].items()
-    ]
-    total = values["total"]
-    rows.append(("all", total["ids"], *(total[status] for status in STATUSES), total["tape_forward"]))
-    for name, *numbers in [head, *rows]:
-        print(f"{name:32}" + "".join(f"{number:>9}" for number in numbers))
-    for row in values["failed"][:count]:
-        print(f"{len(row['ids']):5}  {row['reason']}   [{row['ids'][0]}]")
+    """The tables, and the commonest reasons of failures."""
+    for score, one in values["scores"].items():
+        rows = [*one["files"].items(), ("all", one["total"])]
+        print(f"{score:32}" + "".join(f"{name:>9}" for name in ("ids", *STATUSES)))
+        for name, numbers in rows:
+            print(f"{name:32}" + "".join(f"{numbers[key]:>9}" for key in ("ids", *STATUSES)))
+        for row in one["failed"][:count]:
+            print(f"{len(row['ids']):5}  {row['reason']}   [{row['ids'][0]}]")
+        print(f"{one['percent']} % of what counts (goal: {GOAL} %), {one['percent_apart']} % set apart\n")
     print(f"{len({row['id'] for row in values['other_words']})} pass with an error in other words than Warp's")
-    print(f"{values['percent']} % of what counts (goal: {GOAL} %), {values['percent_apart']} % set apart")
 
 
 if __name__ == "__main__":

@@ -44,7 +44,7 @@ CONSTRUCTS = """\
 | `@kb.func_replay(f)` | what stands in for f where gradients run a kernel forward again |
 | `@kb.struct` | a record of annotated fields; `S()` is zero, `S(a, b)` and `S(x=a)` set fields |
 | `if`, `elif`, `else`, `while`, `break`, `continue`, `return` | as in Python; a function returns one type, or several |
-| `for i in range(a, b, step)` | bounds are taken once; other loops, and `else` on a loop, are refused |
+| `for i in range(a, b, step)`, `reversed(range(…))` | bounds are taken once; other loops, and `else`, are refused |
 | `x = …`, `x: float = …`, `x += …`, `a, b = f(…)` | a variable keeps the type it got first |
 | `a[i]`, `a[i, j] = …`, `row = a[i]` | an element of an array; with fewer indices a view of what is left |
 | `a[-1]` | with a constant index: from the end |

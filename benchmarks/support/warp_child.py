@@ -23,7 +23,7 @@ from types import CodeType, FrameType, FunctionType, TracebackType
 from typing import Any, TextIO
 
 import warp_raises
-from warp_mount import TESTS, Tape, WayBack, mount
+from warp_mount import TESTS, Asked, mount
 
 from kbuild.loader import types as kb_types
 
@@ -98,7 +98,7 @@ class Result(unittest.TestResult):
         self.row = {"id": test.id(), "status": "passed"}
         self.out.write(json.dumps({"started": test.id()}) + "\n")
         warp_raises.accepted.clear()
-        self.asked, self.start = Tape.asked, time.perf_counter()
+        self.asked, self.start = Asked.tapes, time.perf_counter()
         signal.setitimer(signal.ITIMER_REAL, self.arguments.seconds)
 
     def stopTest(self, test: unittest.TestCase) -> None:
@@ -107,7 +107,7 @@ class Result(unittest.TestResult):
         self.row["seconds"] = round(time.perf_counter() - self.start, 2)
         if warp_raises.accepted and self.row["status"] == "passed":
             self.row["other_words"] = list(warp_raises.accepted)
-        self.row["tape"] = Tape.asked > self.asked or says_tape(test)
+        self.row["tape"] = Asked.tapes > self.asked or says_tape(test)
         self.row["gradients"] = says_gradients(test)
         self.out.write(json.dumps(self.row) + "\n")
         super().stopTest(test)
@@ -146,8 +146,6 @@ class Result(unittest.TestResult):
         kind, error, trace = err
         if kind is TooSlow:
             self.row.update(status="failed", reason="out of time")
-        elif kind is WayBack:
-            self.row.update(status="way back", reason=str(error))
         else:
             self.row.update(status="failed", reason=first_line(error), place=place(trace))
 

@@ -3,8 +3,7 @@
 What is changed for the tests is changed here, in the process that runs them, and listed:
 
 - the host as Warp's tests know it (`cpu`, on which kernels run) is the simulator's device;
-- arrays may ask for gradients, which they do not get: a test says by `Tape` that it wants them;
-- `Tape` notes that it was asked for, runs what is forward, and refuses the way back;
+- `Tape` notes that it was asked for;
 - the table of modules that Warp's loader keeps, from which tests take their own when they are done, is there.
 """
 
@@ -12,6 +11,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
@@ -22,26 +22,10 @@ DEVICE = "sim"
 TESTS = "warp.tests"
 
 
-class WayBack(Exception):
-    """A tape was asked to go back, or a launch for its adjoint."""
+class Asked:
+    """How many tapes the tests have made."""
 
-
-class Tape:
-    """Notes that it was asked for."""
-
-    asked = 0
-
-    def __init__(self, *_: object, **__: object) -> None:
-        Tape.asked += 1
-
-    def __enter__(self) -> Tape:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        pass
-
-    def __getattr__(self, name: str) -> Any:
-        raise WayBack(f"Tape.{name}")
+    tapes = 0
 
 
 def mount(folder: Path) -> None:
@@ -49,15 +33,13 @@ def mount(folder: Path) -> None:
     os.environ["KBUILD_DEVICE"] = DEVICE
     import kbuild.warp as wp
     from kbuild.loader import context, providers
-    from kbuild.warp import arrays, devices, launching
+    from kbuild.warp import devices, tapes
 
     providers.register("cpu", providers.registry[DEVICE])  # launches that name the device by its name
     host = context.HOSTS["cpu"] = context.HOSTS[DEVICE]
     devices.is_cpu_available = lambda: True
     devices.get_devices = lambda: [host]
-    arrays.without_gradients = _without_gradients
-    launching._without_adjoints = _without_adjoints
-    vars(wp)["Tape"] = Tape
+    tapes.Tape.__init__ = _counted(tapes.Tape.__init__)
     wp.install()
     vars(wp._src.context)["user_modules"] = _Modules()
     sys.meta_path.insert(0, _Finder(folder))
@@ -85,16 +67,9 @@ class _Finder(MetaPathFinder):
         return PathFinder.find_spec(fullname, path) if fullname.startswith(TESTS + ".") else None
 
 
-def _without_gradients(what: str, options: dict[str, Any], **_: Any) -> None:
-    """Lets an array ask for gradients."""
-    for name in ("requires_grad", "retain_grad", "grad"):
-        options.pop(name, None)
-    if options:
-        raise TypeError(f"wp.{what} has no argument {min(options)!r}")
+def _counted(make: Callable[..., None]) -> Callable[..., None]:
+    def counted(*arguments: object, **options: object) -> None:
+        Asked.tapes += 1
+        make(*arguments, **options)
 
-
-def _without_adjoints(what: str, adjoint: Any, adj_inputs: Any, adj_outputs: Any, options: dict[str, Any]) -> None:
-    if adjoint:
-        raise WayBack(f"{what}(adjoint={adjoint!r})")
-    if options:
-        raise TypeError(f"wp.{what} has no argument {min(options)!r}")
+    return counted

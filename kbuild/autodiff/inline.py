@@ -154,6 +154,7 @@ class _Inliner:
         self.replays = replays
         # What a variable that holds an array looks into: the array of the launch, and the indices.
         self.arrays: dict[Symbol, tuple[Expr, list[Symbol]]] = {}
+        self.empty: dict[Symbol, list[Tree]] = {}  # variables that held no array at first, and in which block
 
     def variable(self, name: str, type: Type, span: Span | None = None) -> Value:
         """New variables for a value of a type; with a span they are the source's."""
@@ -266,6 +267,10 @@ class _Inliner:
         base, indices = unviewed(found)
         if isinstance(target, nodes.Read):
             known = self.arrays.get(target.symbol)
+            if known is None and isinstance(base, nodes.Build):
+                self.empty[target.symbol] = out  # no array yet, as in a struct that is about to be filled
+            elif known is not None and isinstance(known[0], nodes.Build) and self.empty.get(target.symbol) is out:
+                known = None  # the first one, and what follows in this block sees it
             if known is None:
                 places = [fresh(f"{target.symbol.name}_at", one.type) for one in indices]
                 known = self.arrays[target.symbol] = (base, places)

@@ -30,7 +30,7 @@ def over_gap(x: Any, gap: Any, scale: Any):
 
 @func_grad(eig3)
 def adj_eig3(A: Any, adj_Q: Any, adj_d: Any):
-    """Q · P · Qᵀ, the diagonal of P being adj_d; of a matrix of which the upper triangle stands for both."""
+    """Q · P · Qᵀ, the diagonal of P being adj_d."""
     Q, d = kb.eig3(A)
     X = kb.transpose(Q) @ adj_Q
     scale = kb.max(kb.abs(d))
@@ -39,11 +39,7 @@ def adj_eig3(A: Any, adj_Q: Any, adj_d: Any):
         for j in range(i + 1, 3):
             P[i, j] = over_gap(0.5 * (X[i, j] - X[j, i]), d[j] - d[i], scale)
             P[j, i] = P[i, j]
-    S = Q @ P @ kb.transpose(Q)
-    for i in range(3):
-        adjoint[A][i, i] += S[i, i]
-        for j in range(i + 1, 3):
-            adjoint[A][i, j] += S[i, j] + S[j, i]
+    adjoint[A] += Q @ P @ kb.transpose(Q)
 
 
 @func_grad(svd2)

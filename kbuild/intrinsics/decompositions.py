@@ -75,11 +75,14 @@ def unit_matrix(m: Any):
 def eig3(A: Any):
     """(Q, d) with A = Q · diag(d) · Qᵀ for a symmetric 3 × 3 matrix: Q a rotation, eigenvalues in no promised order.
 
-    Jacobi's cyclic method; the upper triangle is what is read.
+    Jacobi's cyclic method. Of a matrix that is not symmetric, (A + Aᵀ) / 2.
     """
     d = kb.get_diag(A)
     Q = unit_matrix(A)
     a = A
+    for i in range(2):
+        for j in range(i + 1, 3):
+            a[i, j] = A[i, j] + 0.5 * (A[j, i] - A[i, j])
     for _sweep in range(12):
         if a[0, 1] == 0.0 and a[0, 2] == 0.0 and a[1, 2] == 0.0:
             break

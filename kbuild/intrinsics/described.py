@@ -190,7 +190,7 @@ closest_point_edge_edge  parts  (p1: vec3, q1: vec3, p2: vec3, q2: vec3, epsilon
 
 == Decompositions
 eig3              parts  (A: Mat33[Float]) -> (Mat33[Float], Vec3[Float])
-    ! of equal eigenvalues the eigenvectors do not turn into each other; all in the upper triangle
+    ! of equal eigenvalues the eigenvectors do not turn into each other
 qr3               parts  (A: Mat33[Float]) -> (Mat33[Float], Mat33[Float])
     ! 0 in columns that depend on those before them, but for the last
 svd2              parts  (A: Mat22[Float]) -> (Mat22[Float], Vec2[Float], Mat22[Float])

@@ -335,5 +335,5 @@ OVERLOADS: dict[str, tuple[Overload, ...]] = {
     **searching.OVERLOADS,
 }
 # Functions with several results that also take variables for them after their argument: how many.
-OUTPUTS = decompositions.OUTPUTS
+OUTPUTS = {**decompositions.OUTPUTS, "quat_to_axis_angle": 2}
 STATEFUL = random.STATEFUL

@@ -24,9 +24,11 @@ Named = dict[str, Operand]
 
 
 def composite(ctx: Context, type: Vector | Matrix, given: list[Operand], named: Named, node: ast.Call) -> Expr:
-    """A value of a known type. No argument: zeros (a transform: no motion). One number: all elements. One value of
-    the type: a copy; of another element type: converted. Else every element, or the parts that the type has."""
-    if named or (isinstance(type, Vector) and type.kind == "transform" and not given):
+    """A value of a known type. No argument: zeros (a transform: no motion, but in Warp's dialect zeros, too). One
+    number: all elements. One value of the type: a copy; of another element type: converted. Else every element, or the
+    parts that the type has."""
+    is_transform = isinstance(type, Vector) and type.kind == "transform"
+    if named or (is_transform and not given and ctx.owner.dialect != "warp"):
         given = _position_and_rotation(ctx, type, given, named, node)
     if len(given) == 1 and isinstance(given[0], Expr):
         value = given[0]

@@ -7,7 +7,7 @@ import ast
 
 from kbuild.ir import nodes
 from kbuild.ir.nodes import Const, Expr, Read, Stmt, Symbol
-from kbuild.ir.types import BOOL, is_integer
+from kbuild.ir.types import BOOL, Scalar, is_integer
 from kbuild.lang import static
 from kbuild.lang.context import Context
 from kbuild.lang.expressions import outer
@@ -173,8 +173,12 @@ def _read_outside_loops(statements: list[ast.stmt], name: str) -> bool:
 
 
 def _bounds(ctx: Context, node: ast.expr) -> tuple[Expr, Expr, Expr]:
-    """start, stop, step of a `range`, at one integer type."""
+    """start, stop, step of a `range`, or of `reversed(range(…))`, at one integer type."""
     help = "write `for i in range(n):` and index with i"
+    if isinstance(node, ast.Call) and len(node.args) == 1 and not node.keywords and ctx.scope.is_outer(node.func):
+        callee = outer(ctx, node.func)
+        if isinstance(callee, Static) and callee.value is reversed:
+            return _reversed(ctx, _bounds(ctx, node.args[0]), node)
     if not isinstance(node, ast.Call) or not ctx.scope.is_outer(node.func):
         ctx.refuse("KB110", "kernels loop over `range(…)` only", node, help)
     callee = outer(ctx, node.func)
@@ -190,6 +194,38 @@ def _bounds(ctx: Context, node: ast.expr) -> tuple[Expr, Expr, Expr]:
     if not is_integer(start.type):
         ctx.refuse("KB130", f"range() takes integers, not {start.type}", node, "convert it: `kb.int32(…)`")
     return start, stop, step
+
+
+def _reversed(ctx: Context, bounds: tuple[Expr, Expr, Expr], node: ast.Call) -> tuple[Expr, Expr, Expr]:
+    """The bounds of the loop that goes from the last trip of a range to its first."""
+    type, span = bounds[0].type, ctx.span(node)
+    if not (isinstance(type, Scalar) and type.kind == "int"):
+        ctx.refuse("KB130", f"reversed() takes a range of signed integers, not of {type}", node)
+    values = [int(bound.value) for bound in bounds if isinstance(bound, Const)]
+    if len(values) == len(bounds):
+        backward = range(*values)[::-1]
+        first, end, by = (Const(value, type, span) for value in (backward.start, backward.stop, backward.step))
+        return first, end, by
+    start, stop, step = (bound if isinstance(bound, Const) else ctx.temporary(bound) for bound in bounds)
+
+    def of(op: str, a: Expr, b: Expr) -> Expr:
+        return nodes.Binary(op, a, b, type, span)
+
+    before, one = of("sub", start, step), Const(1, type, span)
+
+    def last(order: str, towards: str) -> Expr:
+        """The last value, where steps have one sign; of no trips, where the loop ends at once."""
+        distance = of(towards, of("sub", stop, start), one)
+        value = of("add", start, of("mul", of("div", distance, step), step))
+        return nodes.Select(nodes.Compare(order, start, stop, BOOL, span), value, before, type, span)
+
+    rises = nodes.Compare("gt", step, Const(0, type, span), BOOL, span)
+    found: Expr = nodes.Select(rises, last("lt", "sub"), last("gt", "add"), type, span)
+    back: Expr = nodes.Unary("neg", step, type, span)
+    if isinstance(step, Const):
+        found = last("lt", "sub") if step.value > 0 else last("gt", "add")
+        back = Const(-int(step.value), type, span)
+    return found, before, back
 
 
 def _as_number(ctx: Context, operand: Operand) -> Operand:

@@ -589,10 +589,15 @@ def ones(
     shape: Any, dtype: Any = float, device: Any = None, memory: str | None = None, requires_grad: bool = False
 ) -> array:
     """An array of ones; vectors and matrices have ones in every component. See `empty`."""
-    kind = class_of(abi_type(dtype))
+    return full(shape, one_of(dtype), dtype, device, memory, requires_grad)
+
+
+def one_of(dtype: Any) -> Any:
+    """One, or a vector or matrix of ones. Raises TypeError."""
+    kind: Any = class_of(abi_type(dtype))
     if isinstance(kind, abi.Type):
         raise TypeError("there is no one of type %s: use kb.full" % kind)
-    return full(shape, kind(1), dtype, device, memory, requires_grad)  # type: ignore[operator]
+    return kind(*(1,) * getattr(kind, "_length_", 1))
 
 
 def empty_like(src: Any, device: Any = None, memory: str | None = None, requires_grad: bool | None = None) -> array:

@@ -60,6 +60,9 @@ def eig3(A):
     d = get_diag_mat33d(_copied(A))
     Q = unit_matrix_mat33d(_copied(A))
     a = _copied(A)
+    for i in range(0, 2, 1):
+        for j in range(_int32(i + 1), 3, 1):
+            a[i][j] = (A[i][j] + (0.5 * (A[j][i] - A[i][j])))
     for _sweep in range(0, 12, 1):
         if ((a[0][1] == 0.0) and ((a[0][2] == 0.0) and (a[1][2] == 0.0))):
             break

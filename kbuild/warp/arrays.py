@@ -252,7 +252,7 @@ def zeros_like(src: Any, device: Any = None, requires_grad: Any = None, pinned: 
 
 def ones_like(src: Any, device: Any = None, requires_grad: Any = None, pinned: Any = None, **options: Any) -> Any:
     """Ones of the shape and type of another array."""
-    return full_like(src, 1, device, requires_grad, pinned, **options)
+    return full_like(src, arrays.one_of(src.dtype), device, requires_grad, pinned, **options)
 
 
 def full_like(

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from kbuild.loader import abi, bound, context, current, generic, recording, resolve, uses
-from kbuild.loader.errors import LaunchError, did_you_mean
-from kbuild.loader.layout import abi_type
+from kbuild.loader import bound, context, current, recording, resolve, uses
+from kbuild.loader.errors import LaunchError
 
 from .absent import refusal
-from .declarations import name_of
+from .asked import Asked, AskedAdjoint
 from .devices import default, get_device
 
 TYPE_CHECKING = False
@@ -46,13 +45,16 @@ def launch(
         device = default(None)
     most = max(0, max_blocks or 0)
     if adjoint:
-        _without_adjoints("launch", record_cmd, None, None, {})
+        if record_cmd:
+            made = AskedAdjoint(kernel, device, block_dim, most)
+            made.begin(dim, inputs, outputs, adj_inputs, adj_outputs)
+            return Launch._of_adjoint(made, stream)
         gradients = {"adjoint": True, "adj_inputs": adj_inputs, "adj_outputs": adj_outputs}
         resolve.launch(kernel, dim, inputs, outputs, device, stream, block_dim, max_blocks=most, **gradients)
         return None
     if record_cmd:
-        made = bound.bind(kernel, dim, inputs, outputs, device, stream, block_dim, max_blocks=most)
-        return Launch._of(made, stream)
+        ready = bound.bind(kernel, dim, inputs, outputs, device, stream, block_dim, max_blocks=most)
+        return Launch._of(ready, stream)
     if not record_tape and uses.tapes:
         from kbuild.loader.tape import watching
 
@@ -65,13 +67,6 @@ def launch(
 
 def _names_device(arguments: Any) -> bool:
     return any(hasattr(one, "_kb_array_") for one in arguments)
-
-
-def _without_adjoints(what: str, adjoint: Any, adj_inputs: Any, adj_outputs: Any, options: dict[str, Any]) -> None:
-    if adjoint or adj_inputs or adj_outputs:
-        raise refusal("%s(%s=…)" % (what, "adjoint" if adjoint else "adj_inputs"), "gradients")
-    if options:
-        raise TypeError("wp.%s has no argument %r" % (what, min(options)))
 
 
 def launch_tiled(kernel: Any, dim: Any, inputs: Any = (), *arguments: Any, **options: Any) -> None:
@@ -128,16 +123,25 @@ class Launch:
         **options: Any,
     ) -> None:
         """A launch that gets its dim and its arguments one by one before it is made for the first time."""
-        _without_adjoints("Launch", adjoint, None, None, options)
+        if options:
+            raise TypeError("wp.Launch has no argument %r" % min(options))
         self._made: bound.BoundLaunch | None = None
         self._recorded = self._stream = None
-        self._asked = _Asked(kernel, default(device), block_dim, max(0, max_blocks or 0))
+        made = AskedAdjoint if adjoint else Asked
+        self._asked: Asked = made(kernel, default(device), block_dim, max(0, max_blocks or 0))
 
     @classmethod
     def _of(cls, made: bound.BoundLaunch, stream: Any) -> Launch:
         """A launch that was recorded."""
         launch: Launch = cls.__new__(cls)
         launch._made, launch._recorded, launch._stream = made, stream, made.stream
+        return launch
+
+    @classmethod
+    def _of_adjoint(cls, asked: AskedAdjoint, stream: Any) -> Launch:
+        """A launch of an adjoint that was recorded."""
+        launch: Launch = cls.__new__(cls)
+        launch._made, launch._recorded, launch._asked = None, stream, asked
         return launch
 
     @property
@@ -165,21 +169,24 @@ class Launch:
         self.bound.set_dim(dim)
 
     def set_param_at_index(self, index: int, value: Any, adjoint: bool = False) -> None:
-        """Changes an argument by its position."""
-        _without_adjoints("Launch.set_param_at_index", adjoint, None, None, {})
-        self._set(index, value)
+        """Changes an argument by its position; with `adjoint` its gradient."""
+        self._set(index, value, adjoint)
 
     def set_param_by_name(self, name: str, value: Any, adjoint: bool = False) -> None:
-        """Changes an argument by the parameter's name."""
-        _without_adjoints("Launch.set_param_by_name", adjoint, None, None, {})
-        self._set(name, value)
+        """Changes an argument by the parameter's name; with `adjoint` its gradient."""
+        self._set(name, value, adjoint)
 
     def set_params(self, values: Any) -> None:
         """Changes the arguments from the first on."""
         for position, value in enumerate(values):
             self._set(position, value)
 
-    def _set(self, which: Any, value: Any) -> None:
+    def _set(self, which: Any, value: Any, adjoint: bool = False) -> None:
+        if adjoint:
+            if not isinstance(self.bound, AskedAdjoint):
+                raise LaunchError("%s: this launch has no gradients: it is none of an adjoint" % self.kernel.name)
+            self.bound.set_gradient(which, value)
+            return
         if isinstance(value, (int, float)) and self._made is None:  # one that is made refuses by itself
             self._asked.check_number(which)
         self.bound.set(which, value)
@@ -198,6 +205,9 @@ class Launch:
 
     def launch(self, stream: Any = None) -> None:
         """Launches."""
+        if isinstance(self.bound, AskedAdjoint):
+            self.bound.launch(self._recorded if stream is None else stream)
+            return
         if self._made is None:
             self._made = self._asked.bind()
             self._stream = self._made.stream
@@ -208,45 +218,3 @@ class Launch:
             self._made.set_stream(wanted)
             self._stream = wanted
         self._made.launch()
-
-
-class _Asked:
-    """A launch of which not everything is known: it takes what a bound one takes."""
-
-    def __init__(self, kernel: Any, device: Any, block_dim: int | None, max_blocks: int) -> None:
-        self.kernel, self.device, self.dim = kernel, device, 0
-        self._options = block_dim, max_blocks
-        self._names = generic.parameter_names(kernel.function)
-        self._values: dict[str, Any] = {}
-
-    @property
-    def args(self) -> tuple[Any, ...]:
-        """The arguments so far; None for those that are not known."""
-        return tuple([self._values.get(name) for name in self._names])
-
-    def set_dim(self, dim: Any) -> None:
-        """Says the number of threads."""
-        self.dim = dim
-
-    def set(self, *pair: Any, **named: Any) -> None:
-        """Says arguments, as `BoundLaunch.set` does."""
-        given = {self._names[pair[0]] if isinstance(pair[0], int) else pair[0]: pair[1]} if pair else {}
-        for name, value in {**given, **named}.items():
-            if name not in self._names:
-                raise LaunchError(
-                    "%s has no parameter %r%s" % (self.kernel.name, name, did_you_mean(name, self._names))
-                )
-            self._values[name] = value
-
-    def check_number(self, which: Any) -> None:
-        """Raises LaunchError where a parameter is a vector or a matrix."""
-        name = self._names[which] if isinstance(which, int) else which
-        if name in self._names:
-            wanted = generic.annotation_of(self.kernel.function, name)
-            if not generic.is_open(wanted) and isinstance(abi_type(wanted), (abi.Vector, abi.Matrix)):
-                raise LaunchError("argument '%s' expects %s but got a single value" % (name, name_of(abi_type(wanted))))
-
-    def bind(self) -> bound.BoundLaunch:
-        """The launch. Raises what `kb.bind` raises."""
-        block_dim, most = self._options
-        return bound.bind(self.kernel, self.dim, self.args, (), self.device, None, block_dim, max_blocks=most)

@@ -105,11 +105,8 @@ def check(
     found = call(function.gradient, *arguments, *g)
     for _ in range(3):
         directions = [source.normal(size=one.shape) for one in arguments]
-        if name == "eig3":
-            directions = [one + one.transpose(0, 2, 1) for one in directions]
         wanted = slopes(exact, arguments, directions, g)
-        moved = [np.triu(one) for one in directions] if name == "eig3" else directions
-        along = sum(_dot(a.astype(np.float64), d) for a, d in zip(found, moved, strict=True))
+        along = sum(_dot(a.astype(np.float64), d) for a, d in zip(found, directions, strict=True))
         error = np.abs(along - wanted) / (1.0 + np.abs(wanted))
         assert np.quantile(error, at_most) < tolerance
 

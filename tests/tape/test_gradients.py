@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import kbuild as kb
+from tests.helpers.hand_adjoints import double
 
 
 @pytest.mark.parametrize("make", [
@@ -46,6 +47,33 @@ def test_a_gradient_can_be_set():
     assert g.tolist() == [1, 5, 5, 1]
     x.grad = None
     assert not x.requires_grad
+
+
+def test_a_gradient_that_is_set_after_the_recording_counts():
+    x, y = kb.ones(2, device="sim", requires_grad=True), kb.zeros(2, device="sim", requires_grad=True)
+    flat = y.view(float)
+    with kb.Tape() as tape:
+        kb.launch(double, dim=2, inputs=[x], outputs=[y])
+    given = kb.array([1.0, 10.0], dtype=float, device="sim")
+    y.grad = given
+    assert y.grad is given
+    assert flat.grad.tolist() == [1, 10]
+    tape.backward(grads={})
+    assert x.grad.tolist() == [2, 20]
+    assert given.tolist() == [0, 0]
+
+
+def test_a_gradient_that_is_set_where_a_tape_keeps_the_whole():
+    x, y = kb.ones(2, device="sim", requires_grad=True), kb.zeros(4, device="sim")
+    part = y[:2]
+    with kb.Tape() as tape:
+        kb.launch(double, dim=2, inputs=[x], outputs=[y])
+        part.requires_grad = True
+        kb.launch(double, dim=2, inputs=[part], outputs=[y[2:]])
+    part.grad = kb.array([1.0, 10.0], dtype=float, device="sim")
+    assert part.grad.tolist() == [1, 10]
+    tape.backward(grads={y[2:]: kb.ones(2, device="sim")})
+    assert x.grad.tolist() == [4, 4]
 
 
 @pytest.mark.parametrize(("value", "error", "text"), [

@@ -112,8 +112,6 @@ def test_launches(monkeypatch: pytest.MonkeyPatch) -> None:
     wp.launch("kernel", 4, [1], max_blocks=-1)
     unbounded = ("kernel", 4, [1], (), None, None, None, 0)
     assert given == [("kernel", 4, [1], [2], "cuda:1", None, 64, 8), unbounded, unbounded]
-    with pytest.raises(NotInKbuild, match=r"wp\.launch\(adjoint=…\) \(gradients\) is not in kbuild"):
-        wp.launch("kernel", 4, [1], adjoint=True, record_cmd=True)
     with pytest.raises(TypeError, match=r"wp\.launch has no argument 'dims'"):
         wp.launch("kernel", 4, [1], dims=3)
     with pytest.raises(NotInKbuild, match=r"wp\.launch_tiled\(kernel\) \(tiles\) is not in kbuild"):

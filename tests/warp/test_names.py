@@ -46,14 +46,12 @@ def test_what_is_absent_is_there(name: str) -> None:
     "use",
     [
         lambda: wp.Mesh(points=[], indices=[]),
-        lambda: wp.Tape().visualize(),
         lambda: wp.capture_save(None, "path"),
         lambda: wp.utils.segmented_sort_pairs(None, None, 0, None),
         lambda: wp.from_paddle(None),
         lambda: wp.fem.Grid2D(res=4),
         lambda: wp.render.UsdRenderer("stage"),
         lambda: wp.launch_tiled(None, dim=1),
-        lambda: wp.launch(None, dim=1, adjoint=True, record_cmd=True),
     ],
 )
 def test_what_is_absent_refuses_when_used(use: object) -> None:

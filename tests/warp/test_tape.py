@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -69,6 +70,25 @@ def test_the_adjoint_alone() -> None:
     assert x.grad.tolist() == [6, 6]
 
 
+def test_recorded_adjoints() -> None:
+    x, y, _ = arrays()
+    y.grad.fill_(1.0)
+    made = wp.launch(double, dim=2, inputs=[x], outputs=[y], adjoint=True, record_cmd=True)
+    made.launch()
+    assert x.grad.tolist() == [2, 2]
+    made = wp.Launch(double, "sim", adjoint=True)
+    made.set_param_by_name("x", x)
+    made.set_param_at_index(1, y)
+    made.set_dim(2)
+    given, found = (wp.array([1.0, 10.0], dtype=float, device="sim") for _ in range(2))
+    made.set_param_by_name("y", given, adjoint=True)
+    made.set_param_at_index(0, found, adjoint=True)
+    made.launch()
+    assert found.tolist() == [3, 30]
+    with pytest.raises(LaunchError, match="has no parameter 'z'"):
+        made.set_param_by_name("z", given, adjoint=True)
+
+
 def test_a_kernel_without_its_gradient_is_passed_over(capfd: pytest.CaptureFixture[str]) -> None:
     x, y, _ = arrays()
     with wp.Tape() as tape:
@@ -91,7 +111,107 @@ def test_what_warp_raises() -> None:
         tape.backward(wp.zeros(1, dtype=float, device="sim"))
     with tape, pytest.raises(RuntimeError, match="is missing a gradient array"):
         tape.record_func(print, [wp.zeros(1, dtype=float, device="sim")])
+    with pytest.raises(RuntimeError, match="ended tape scope, but scope not present"):
+        tape.record_scope_end()
     with pytest.raises(NotInKbuild, match=r"Tape\.record_launch"):
         tape.record_launch(double, 1, 0, [x], [y], "sim")
     with pytest.raises(LaunchError, match=r"tape\.record_func: the tape is not recording"):
         tape.record_func(print, [x])
+
+
+@wp.struct
+class Pair:
+    x: wp.array(dtype=float)  # type: ignore[valid-type]
+    by: float
+
+
+@wp.kernel
+def scale(pair: Pair, y: wp.array(dtype=float)):  # type: ignore[valid-type]
+    i = wp.tid()
+    y[i] = pair.by * pair.x[i]
+
+
+def test_gradients_of_structs() -> None:
+    x, y, _ = arrays()
+    pair = Pair()
+    pair.x, pair.by = x, 3.0
+    with wp.Tape() as tape:
+        wp.launch(scale, dim=2, inputs=[pair], outputs=[y])
+    y.grad.fill_(1.0)
+    tape.backward()
+    assert tape.gradients[pair].x.tolist() == [3, 3]
+    tape.reset()
+    assert tape.gradients[pair].x.tolist() == [0, 0]
+    assert not tape.launches
+
+
+def test_a_backward_pass_inside_the_block() -> None:
+    x, y, loss = arrays()
+    with wp.Tape() as tape:
+        wp.launch(squares, dim=2, inputs=[x], outputs=[loss])
+        tape.backward(loss)
+        assert x.grad.tolist() == [2, 4]
+        tape.zero()
+        wp.launch(double, dim=2, inputs=[x], outputs=[y])
+    y.grad.fill_(1.0)
+    tape.backward()
+    assert x.grad.tolist() == [2, 2]
+
+
+def test_scopes_and_the_picture(tmp_path: Path) -> None:
+    x, y, loss = arrays()
+    with wp.Tape() as tape:
+        tape.record_scope_begin("outer")
+        tape.record_scope_begin("empty")
+        tape.record_scope_end()
+        for _ in range(3):
+            wp.launch(double, dim=2, inputs=[x], outputs=[y])
+        tape.record_scope_end()
+        wp.launch(squares, dim=2, inputs=[y], outputs=[loss])
+        wp.copy(x, y)
+    assert tape.scopes == [(0, "outer", {}), (3, None, None)]
+    text = tape.visualize(str(tmp_path / "tape.dot"), array_labels={x: "the start"})
+    assert (tmp_path / "tape.dot").read_text(encoding="utf-8") == text
+    assert text.count("double") == 1
+    assert all(part in text for part in ("repeated 3x", 'label="outer"', "the start", "array: dtype=", "squares"))
+    assert text.count("{") == text.count("}")
+    whole = tape.visualize(simplify_graph=False, ignore_graph_scopes=True, hide_readonly_arrays=True)
+    assert (whole.count("double"), "outer" in whole) == (3, False)
+
+
+def test_a_write_to_what_was_read_is_told(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(wp.config, "verify_autograd_array_access", True)
+    x, y, loss = arrays()
+    with wp.Tape() as tape:
+        wp.launch(squares, dim=2, inputs=[x], outputs=[loss])
+        assert capfd.readouterr().err == ""
+        wp.launch(double, dim=2, inputs=[y], outputs=[x])
+        assert "double, is being written to but has already been read from" in capfd.readouterr().err
+        x.assign(y)
+        assert f"is being written to by an array copy at {__file__}:" in capfd.readouterr().err
+    tape.backward(loss)
+    assert x.grad.tolist() == [2, 4]
+    with wp.Tape():
+        wp.launch(double, dim=2, inputs=[y], outputs=[x])
+    assert capfd.readouterr().err == ""
+
+
+def test_the_adjoint_as_a_launch_that_is_made_again() -> None:
+    x, y, _ = arrays()
+    y.grad.fill_(3.0)
+    made = wp.launch(double, dim=2, inputs=[x, y], adjoint=True, record_cmd=True)
+    made.launch()
+    assert x.grad.tolist() == [6, 6]
+    other, given = wp.zeros(2, dtype=float, device="sim"), wp.ones(2, dtype=float, device="sim")
+    blank = wp.Launch(double, "sim", adjoint=True)
+    blank.set_param_by_name("x", x)
+    blank.set_param_by_name("y", y)
+    blank.set_param_by_name("x", other, adjoint=True)
+    blank.set_param_at_index(1, given, adjoint=True)
+    blank.set_dim(2)
+    blank.launch()
+    assert other.tolist() == [2, 2]
+    with pytest.raises(LaunchError, match="has no parameter"):
+        blank.set_param_by_name("z", given, adjoint=True)
+    with pytest.raises(TypeError, match="no argument 'adjoint_'"):
+        wp.Launch(double, "sim", adjoint_=True)

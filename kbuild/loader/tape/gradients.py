@@ -157,4 +157,10 @@ def assign(one: array, value: Any) -> None:
     ):
         if own != other:
             raise ValueError("the gradient of %r needs the %s %s, not %s" % (one, what, own, other))
-    give(one).set(one, value)
+    known: Root | None = getattr(one, "_gradient", None)
+    if known is None or (known.low, known.high) != overlap.span(one):  # of a part of what requires one
+        give(one).set(one, value)
+    elif known.within is None:
+        known.set(one, value)  # tapes that have recorded the array, and its views, see the new one
+    else:
+        known.of(one).assign(value)  # which is a part of what a tape keeps
