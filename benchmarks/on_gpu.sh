@@ -71,8 +71,9 @@ agree() { # every launch of the tests in the simulator too
     cd - >/dev/null && "$PYTHON" benchmarks/agreement.py "$RUN/shadow.json"
 }
 agree_backward() { # the adjoint of every kernel, on both
-    KBUILD_SHADOW_ADJOINTS=$RUN/adjoints.json run_tests $(printf "tests/gpu/test_%s.py " $language gradients) || return
-    cd - >/dev/null && "$PYTHON" benchmarks/agreement.py --adjoints "$RUN/adjoints.json"
+    local status=0
+    KBUILD_SHADOW_ADJOINTS=$RUN/adjoints.json run_tests $(printf "tests/gpu/test_%s.py " $language gradients) || status=1
+    cd - >/dev/null && "$PYTHON" benchmarks/agreement.py --adjoints "$RUN/adjoints.json" && return $status
 }
 
 step agreement agree

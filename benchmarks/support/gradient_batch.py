@@ -29,7 +29,7 @@ def main() -> None:
             if gradient_failures.is_failure(kind):
                 seen["failed"] += 1
                 small = gradient_failures.smallest(program, folder, kind, 60)
-                text = gradient_checks.text_of(small, f"{kind}\n{gradient_failures.outcome(small, folder)[1]}")
+                text = gradient_failures.described(small, folder, kind)
                 (failures / f"{profile}_{seed}.py").write_text(text, encoding="utf-8")
             elif kind == "right" and seed % 10 == 0:
                 look_closer(program, folder, seen)

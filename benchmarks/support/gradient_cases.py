@@ -38,7 +38,7 @@ class Way:
     memory: dict[str, int] = field(default_factory=dict)  # bytes beside inputs and states, by what they are for
 
 
-SIZES = {"axpy": (1 << 24, 1), "particles": (1_000_000, 16), "springs": (256 * 256, 16), "rollout": (1 << 17, 64)}
+SIZES = {"axpy": (1 << 24, 1), "particles": (1_000_000, 16), "springs": (256 * 256, 16), "rollout": (1 << 17, 48)}
 SMALL = {"axpy": (64, 1), "particles": (64, 3), "springs": (36, 3), "rollout": (64, 5)}
 
 

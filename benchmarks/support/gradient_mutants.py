@@ -169,12 +169,6 @@ MUTANTS = (
         "return [*core.before, *core.after, *self._restore(one, depth)]",
     ),
     Mutant(
-        "adjoint taken after propagating",
-        _SWEEPS,
-        "return [*core.before, *self._restore(one, depth), *core.after]",
-        "return [*self._restore(one, depth), *core.before, *core.after]",
-    ),
-    Mutant(
         "loops by one are not turned round",
         _SWEEPS,
         "return [nodes.For(symbol, first, last, int_const(-one.step, type), tuple(body), one.span)]",

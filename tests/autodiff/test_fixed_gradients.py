@@ -538,3 +538,130 @@ def test_a_launch_of_two_coordinates_and_an_array_that_is_not_there(tmp_path: Pa
         assert found["x"] == near(by_x if w is None else by_x * w)
         if w is not None:
             assert found["w"] == near((x**2 * [[1], [10]]).sum(0))
+
+
+@pytest.mark.parametrize("kind", ["int8", "uint8", "int16", "uint32", "int64", "uint64", "bool", "float16", "float32"])
+def test_values_of_every_type_come_back_as_they_were(tmp_path: Path, kind: str) -> None:
+    text = f"""
+        @kb.kernel
+        def k(x: kb.array(dtype=kb.float64), a: kb.array(dtype=kb.{kind if kind != "bool" else "bool_"}), n: int):
+            value = a[0]
+            s = x[0]
+            for i in range(n):
+                s = s * kb.float64(value) + x[i]
+                value = a[i]
+                a[i] = a[0]
+            x[0] = s * kb.float64(value) * s
+    """
+    items = {"int8": [-128, 127, -3, 5], "uint8": [255, 200, 3, 0], "int16": [-32768, 32767, -3, 5]}
+    items |= {"uint32": [2**32 - 1, 2**31, 3, 0], "int64": [-(2**53), 2**40 + 1, 3, 0]}
+    items |= {"uint64": [2**52 + 1, 2**40 + 1, 3, 0], "bool": [1, 0, 1, 1]}
+    a = np.array(items.get(kind, [-1.5, 0.375, 1.25, 7]), kind)
+    x = np.array([2.0, 0.5, -3, 1.5])
+    found = gradients(tmp_path, text, 1, {"x": x.copy(), "a": a.copy(), "n": 4}, x=[1, 0, 0, 0])
+
+    factors, now = [a[0]], a.copy()
+    for i in range(4):
+        factors.append(now[i])
+        now[i] = now[0]
+    s, slopes = x[0], np.eye(4)[0]
+    for i in range(4):
+        s, slopes = s * float(factors[i]) + x[i], slopes * float(factors[i]) + np.eye(4)[i]
+    assert found["x"] == near(2 * s * float(factors[4]) * slopes)
+
+
+def test_several_results_that_go_round_a_loop(tmp_path: Path) -> None:
+    text = """
+        @kb.func
+        def both(x: kb.float64, n: int):
+            if n % 2 == 0:
+                return x * x, n + 1, x
+            return x, n + 3, x * 3.0
+
+        @kb.kernel
+        def k(x: kb.array(dtype=kb.float64), out: kb.array(dtype=kb.float64), n: int):
+            a, m, b = both(x[0], 0)
+            for i in range(n):
+                a, m, b = both(a * b, m)
+            out[0] = a * b * kb.float64(m)
+    """
+    found = gradients(tmp_path, text, 1, {"x": np.array([1.5]), "out": np.zeros(1), "n": 3}, out=1)
+    # n: 1, 4, 5, 8; (x², x), (x³, 3 x³), (9 x¹², 3 x⁶), (27 x¹⁸, 81 x¹⁸)
+    assert found["x"] == near([8 * 27 * 81 * 36 * 1.5**35])
+
+
+def test_structs_of_arrays_in_functions(tmp_path: Path) -> None:
+    text = """
+        @kb.struct
+        class Model:
+            scale: kb.float64
+            x: kb.array(dtype=kb.float64)
+            next: kb.array(dtype=int)
+
+        @kb.func
+        def pushed(model: Model, i: int, by: kb.float64):
+            mine = Model(model.scale * 2.0, model.x, model.next)
+            mine.x[i] = model.x[i] * by
+            return mine.scale * model.x[i]
+
+        @kb.kernel
+        def k(model: Model, out: kb.array(dtype=kb.float64)):
+            t = kb.tid()
+            own = Model(1.0, model.x, model.next)
+            own.scale = out[t]
+            first = pushed(own, t, own.x[t])
+            out[t] = first * pushed(model, t, own.scale)
+    """
+    x, scale, out = np.array([3.0, 5]), 0.5, np.array([2.0, 7])
+    model = {"scale": scale, "x": x.copy(), "next": np.zeros(2, np.int32)}
+    found = gradients(tmp_path, text, 2, {"model": model, "out": out.copy()}, out=[1, 10])
+    # first = 2 o x², then x becomes x² o and the second is 2 scale x² o: 4 scale o² x⁴
+    assert found["out"] == near(np.array([1, 10]) * 8 * scale * out * x**4)
+    assert found["model.x"] == near(np.array([1, 10]) * 16 * scale * out**2 * x**3)
+
+
+def test_conditions_of_loops_that_call_functions(tmp_path: Path) -> None:
+    text = """
+        @kb.func
+        def halved(a: kb.array(dtype=kb.float64), i: int):
+            a[i] = a[i] * 0.5
+            return a[i]
+
+        @kb.kernel
+        def k(a: kb.array(dtype=kb.float64), out: kb.array(dtype=kb.float64)):
+            t = kb.tid()
+            s = kb.float64(1.0)
+            while halved(a, t) > 1.0 and s < 1.0e6:
+                s *= a[t]
+            out[t] = s
+    """
+    a = np.array([10.0, 1.5, 5.0])
+    found = gradients(tmp_path, text, 3, {"a": a.copy(), "out": np.zeros(3)}, out=1, a=[100, 100, 100])
+    # (a/2 · a/4 · a/8, a/16), (1, a/2), (a/2 · a/4, a/8)
+    assert found["a"] == near([3 * 100 / 64 + 100 / 16, 50, 2 * 5 / 8 + 100 / 8])
+
+
+@pytest.mark.parametrize("where", ["v[c]", "a[c]"])
+def test_integers_put_back_at_a_place_that_changes(tmp_path: Path, where: str) -> None:
+    text = f"""
+        @kb.kernel
+        def k(x: kb.array(dtype=kb.float64), a: kb.array(dtype=int), n: int):
+            v = kb.vec3i(1, 0, 2)
+            c = int(0)
+            s = kb.float64(1.0)
+            for i in range(n):
+                {where} = ({where} + i + 1) % 3
+                c = (c + i + 1) % 3
+                s = s * x[{where.replace("c", "0")}] + kb.float64({where.replace("c", "1")}) * s * s
+            x[3] = s
+    """
+    x = np.array([0.5, -0.7, 1.2, 0])
+    found = gradients(tmp_path, text, 1, {"x": x, "a": np.array([1, 0, 2], np.int32), "n": 5}, x=[0, 0, 0, 1])
+    v, c, s, slopes = [1, 0, 2], 0, 1.0, np.zeros(4)
+    x = np.array([0.5, -0.7, 1.2, 0])
+    for i in range(5):
+        v[c] = (v[c] + i + 1) % 3
+        c = (c + i + 1) % 3
+        slopes = slopes * (x[v[0]] + 2 * v[1] * s) + s * np.eye(4)[v[0]]
+        s = s * x[v[0]] + v[1] * s * s
+    assert found["x"] == near(slopes)

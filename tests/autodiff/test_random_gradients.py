@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.helpers import gradient_checks, gradient_failures, gradient_programs
+from tests.helpers import gradient_failures, gradient_programs
 
 DEEP = int(os.environ.get("KBUILD_DEEP", "1"))
 BATCH = 25
@@ -28,5 +28,5 @@ def test_random_programs(tmp_path: Path, profile: str, batch: int) -> None:
         seen[kind] += 1
         if gradient_failures.is_failure(kind):
             small = gradient_failures.smallest(program, tmp_path, kind, seconds=20)
-            pytest.fail(gradient_checks.text_of(small, f"{kind}\n{gradient_failures.outcome(small, tmp_path)[1]}"))
+            pytest.fail(gradient_failures.described(small, tmp_path, kind))
     assert seen["right"] >= 0.9 * BATCH, seen

@@ -4,6 +4,7 @@ Where sums have an open order, the numbers are small integers and halves, whose 
 """
 
 import random
+import warnings
 from importlib.util import find_spec
 
 import pytest
@@ -416,3 +417,32 @@ def test_two_streams_on_a_gpu():
         kb.launch(gradients.powers, dim=count, inputs=[x, 2], outputs=[z])
     tape.backward()
     assert bits(both) == bits(x.grad.tolist())
+
+
+@pytest.fixture
+def torch():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return pytest.importorskip("torch")
+
+
+@pytest.mark.filterwarnings("default")
+def test_a_launch_in_torchs_graph_on_a_gpu(torch):
+    place = "cuda" if torch.cuda.is_available() else "cpu"
+    x = torch.tensor(floats(1), device=place, requires_grad=True)
+    n = torch.tensor(integers(2, 0, 6), dtype=torch.int32, device=place)
+    power = kb.torch_function(gradients.product, outputs={"y": "x"}, dim=COUNT)
+    (2.0 * power(x, n)).square().sum().backward()
+    again = x.detach().double().requires_grad_(True)
+    (2.0 * again**n).square().sum().backward()
+    assert torch.allclose(x.grad.double(), again.grad, rtol=1e-5)
+
+
+@pytest.mark.filterwarnings("default")
+def test_torchs_graph_and_a_tape_on_a_gpu(torch):
+    """One of them records a tensor, and not both."""
+    place = "cuda" if torch.cuda.is_available() else "cpu"
+    b, c = torch.ones(3, device=place, requires_grad=True), torch.ones(3, device=place)
+    a = array([1.0, 2.0, 3.0])
+    with kb.Tape(), pytest.raises(kb.LaunchError, match="PyTorch"):
+        kb.launch(gradients.scale_by, dim=3, inputs=[a, b, c])

@@ -24,3 +24,11 @@ def test_a_gpu_is_there():
     done = subprocess.run([sys.executable, "-c", look], env=NO_JIT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("sm_")
+
+
+def test_what_learns():
+    """Few iterations and steps; forward and backward are captured in a graph after the first."""
+    command = [sys.executable, "-m", "robosim.learn", "--iterations", "10", "--steps", "50"]
+    done = subprocess.run(command, env=NO_JIT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "both losses fall" in done.stdout

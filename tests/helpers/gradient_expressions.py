@@ -1,6 +1,7 @@
 """Random expressions for `tests.helpers.gradient_programs`, each made for the type that its place wants.
 
-Kinds: `S` is the program's floating-point type, then `int`, `bool`, `vec3`, `quat`, `mat33` and the struct `P`.
+Kinds: `S` is the program's floating-point type, then `int`, `bool`, `vec3`, `quat`, `mat33`, the struct `P`, and
+`ivec3` of integers.
 Magnitudes stay small: denominators are squares and more than one, half of what is assigned goes through a sine.
 """
 
@@ -79,7 +80,7 @@ class Expressions:
         return self.random.choice(choices)
 
     def spelled(self, kind: str) -> str:
-        return SPELLED[self.precision].get(kind, {"bool": "bool", "int": "int"}.get(kind, kind))
+        return SPELLED[self.precision].get(kind, {"ivec3": "kb.vec3i"}.get(kind, kind))
 
     # Any kind
 
@@ -118,6 +119,8 @@ class Expressions:
                 return f"({self.random.choice(numbers)} {self.pick('<', '>')} {self.leaf('S')})"
             case "P":
                 return f"P({self.leaf('S')}, {self.leaf('vec3')}, {self.leaf('int')}, Q(u={self.leaf('vec3')}))"
+            case "ivec3":
+                return f"kb.vec3i({self.leaf('int')}, {self.leaf('int')}, {self.leaf('int')})"
             case "mat33":
                 return f"kb.outer({self.leaf('vec3')}, {self.leaf('vec3')})"
         size = SIZES[kind]
@@ -187,6 +190,8 @@ class Expressions:
     def s_of(self, kind: str, depth: int) -> str:
         a, b = self.of("S", depth), self.of("S", depth)
         common = [f"({a} + {b})", f"({a} - {b})", f"({a} * {b})", f"({a} * {b})", f"({a} / ({b} * {b} + {self.one()}))"]
+        if "ivec3" in self.kinds and self.chance(0.3):
+            return f"({a} * {self.spelled('S')}({self.of('int', depth)}))"
         if self.chance(0.55):
             return self.random.choice(common)
         return self.random.choice([self.function_of, self.function_of, self.mixed_of])(a, b, depth)
@@ -262,7 +267,13 @@ class Expressions:
             ways.append(f"kb.int32({self.spelled('S')}(2.0) * {self.of('S', min(depth, 1))})")
         if self.variables.get("P"):
             ways.append(f"{self.random.choice(self.variables['P'])}.n")
+        if self.variables.get("ivec3"):
+            ways += [f"{self.random.choice(self.variables['ivec3'])}[{self.component(3)}]"] * 2
         return self.random.choice(ways)
+
+    def ivec3_of(self, kind: str, depth: int) -> str:
+        a, b, n = self.of(kind, depth), self.of(kind, min(depth, 1)), self.of("int", min(depth, 1))
+        return self.pick(f"({a} + {b})", f"({a} - {b})", f"({a} * {n})", f"kb.vec3i({n}, {self.of('int', 1)}, 1)")
 
     def divisor(self) -> str:
         """No literal zero, which the compiler sees."""
@@ -331,7 +342,7 @@ class Expressions:
         match kind:
             case "int":
                 return f"({text}) % {self.pick('5', '7', '4')}" if self.chance(0.8) else f"({text}) % 11"
-            case "bool" | "P":
+            case "bool" | "P" | "ivec3":
                 return text
         if not self.chance(likelihood):
             return text

@@ -10,6 +10,7 @@ import dataclasses
 import tempfile
 import traceback
 from collections import Counter
+from functools import partial
 from pathlib import Path
 
 from kbuild.autodiff import Undifferentiable, adjoint
@@ -20,10 +21,10 @@ from tests.helpers.gradient_programs import Program
 from tests.helpers.shrinking import shrink
 
 
-def outcome(program: Program, folder: Path) -> tuple[str, str]:
-    """`right`, or what else became of a program, and the details."""
+def outcome(program: Program, folder: Path, everything: bool = False) -> tuple[str, str]:
+    """`right`, or what else became of a program, and the details; `everything`: without the pass's analyses."""
     try:
-        gradient_checks.check(program, folder, adjoint)
+        gradient_checks.check(program, folder, partial(adjoint, everything=everything))
     except CompileError as error:
         return "not accepted", str(error)
     except Skipped as skipped:
@@ -54,6 +55,13 @@ def smallest(program: Program, folder: Path, kind: str, seconds: float) -> Progr
     return dataclasses.replace(program, text=text)
 
 
+def described(program: Program, folder: Path, kind: str) -> str:
+    """A failing program's text, with what it gives and what saving everything would give."""
+    simple, _ = outcome(program, folder, everything=True)
+    reason = f"{kind}; with everything saved: {simple}\n{outcome(program, folder)[1]}"
+    return gradient_checks.text_of(program, reason)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
@@ -75,8 +83,7 @@ def main() -> None:
                 if is_failure(kind) and seen[kind] <= options.most:
                     small = smallest(program, folder, kind, options.seconds)
                     number = max((int(one.stem) for one in options.folder.glob("[0-9]*.py")), default=-1) + 1
-                    text = gradient_checks.text_of(small, f"{kind}\n{outcome(small, folder)[1]}")
-                    (options.folder / f"{number:03}.py").write_text(text, encoding="utf-8")
+                    (options.folder / f"{number:03}.py").write_text(described(small, folder, kind), encoding="utf-8")
                     print(f"{kind}: {options.folder / f'{number:03}.py'}", flush=True)
     for kind, count in seen.most_common():
         print(f"{count:6} {kind}")

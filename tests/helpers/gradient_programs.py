@@ -19,7 +19,11 @@ from tests.helpers.gradient_expressions import SPELLED, Access, Signature
 from tests.helpers.gradient_statements import WEIGHTS, Statements
 
 PROFILES = tuple(WEIGHTS)
-_KINDS = {"composites": ("S", "int", "bool", "vec3", "quat", "mat33", "P"), "functions": ("S", "int", "bool", "vec3")}
+_KINDS = {
+    "integers": ("S", "int", "bool", "ivec3"),
+    "composites": ("S", "int", "bool", "vec3", "quat", "mat33", "P"),
+    "functions": ("S", "int", "bool", "vec3"),
+}
 
 
 @dataclass(frozen=True)
@@ -147,7 +151,7 @@ def _access(source: random.Random, profile: str, one: Given, slots: int, ndim: i
 
 def _variables(source: random.Random, profile: str) -> dict[str, list[str]]:
     kinds = _KINDS.get(profile, ("S", "int", "bool"))
-    counts = {"S": 3, "int": 2, "bool": 1, "vec3": 2, "quat": 1, "mat33": 1, "P": 1}
+    counts = {"S": 3, "int": 2, "bool": 1, "vec3": 2, "quat": 1, "mat33": 1, "P": 1, "ivec3": 1}
     return {kind: [f"{kind.lower()}_{n}" for n in range(counts[kind])] for kind in kinds}
 
 
@@ -225,6 +229,8 @@ def _number_of(kind: str, name: str) -> list[str]:
             return [f"kb.as_number({name})"]
         case "vec3" | "quat":
             return [f"{name}[0]", f"{name}[1] * {name}[2]"]
+        case "ivec3":
+            return [f"kb.as_number({name}[{n}])" for n in range(3)]
         case "mat33":
             return [f"kb.trace({name})", f"{name}[0, 2] * {name}[2, 1]"]
         case "P":
@@ -246,7 +252,7 @@ class _Helpers:
 
     def add(self) -> None:
         source = self.random
-        kinds = [k for k in _KINDS.get(self.profile, ("S", "int")) if k not in ("bool", "P")]
+        kinds = [k for k in _KINDS.get(self.profile, ("S", "int")) if k not in ("bool", "P", "ivec3")]
         name = f"helper_{len(self.known)}"
         parameters = tuple(source.choice([*kinds, "S", "S"]) for _ in range(source.randint(1, 3)))
         results = tuple(source.choice([*kinds, "S", "S"]) for _ in range(source.choice([1, 1, 1, 2])))

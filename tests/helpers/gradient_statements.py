@@ -13,7 +13,7 @@ Maker = Callable[[int], bool]
 WEIGHTS: dict[str, dict[str, int]] = {
     "mixed": {"assign": 5, "augment": 2, "integer": 3, "truth": 1, "store": 3, "update": 2, "atomic": 2, "call": 1},
     "arrays": {"assign": 2, "augment": 1, "integer": 1, "store": 6, "update": 8, "atomic": 1, "swap": 2},
-    "integers": {"assign": 3, "integer": 6, "truth": 2, "store": 4, "update": 3, "table": 6, "atomic": 1},
+    "integers": {"assign": 3, "integer": 6, "truth": 2, "store": 4, "update": 3, "table": 6, "atomic": 1, "part": 4},
     "composites": {"assign": 6, "part": 6, "integer": 1, "store": 4, "part in memory": 5, "update": 2, "atomic": 2},
     "functions": {"assign": 3, "augment": 1, "integer": 2, "store": 2, "update": 1, "call": 8, "atomic": 1},
 }
@@ -175,7 +175,7 @@ class Statements(Expressions):
 
     def make_part(self, depth: int) -> bool:
         """Part of a variable assigned."""
-        kinds = [k for k in ("vec3", "quat", "mat33", "P") if self.variables.get(k)]
+        kinds = [k for k in ("vec3", "quat", "mat33", "P", "ivec3") if self.variables.get(k)]
         if not kinds:
             return False
         kind = self.random.choice(kinds)
@@ -198,6 +198,8 @@ class Statements(Expressions):
                     (f"{name}.n", "int"),
                 ]
             )
+        if kind == "ivec3":
+            return f"{name}[{self.component(3)}]", "int"
         if kind == "mat33":
             row, column = self.component(3), self.component(3)
             return self.random.choice(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+import kbuild as kb
 from robosim import learn, plot, tasks
 
 
@@ -24,10 +25,9 @@ def test_both_losses_fall(small, tmp_path, capsys):
 @pytest.mark.parametrize("name", ["angle", "speed"])
 def test_the_gradient_of_a_throw_is_that_of_differences(small, name):
     task = tasks.Throw("sim", 50, 4)
-    descent = tasks.Descent(task)
-    with descent.tape:
+    with kb.Tape() as tape:
         task.forward()
-    descent.tape.backward(task.loss)
+    tape.backward(task.loss)
     parameter = getattr(task, name)
     gradient, values = parameter.grad.tolist(), parameter.tolist()
     for place in range(4):
@@ -39,6 +39,12 @@ def test_the_gradient_of_a_throw_is_that_of_differences(small, name):
         assert gradient[place] == pytest.approx((losses[0] - losses[1]) / 2e-2, rel=2e-2, abs=0.2)
 
 
+def test_without_a_gpu_it_says_what_to_do(monkeypatch, capsys):
+    monkeypatch.setattr(kb, "get_devices", list)
+    assert learn.main([]) == 0
+    assert "--device sim" in capsys.readouterr().out
+
+
 def test_a_loss_that_stays_is_noticed():
     assert not learn.is_falling("throw", [1.0, 1.0])
     assert not learn.is_falling("throw", [1.0] * 20 + [0.5])
@@ -47,4 +53,5 @@ def test_a_loss_that_stays_is_noticed():
 
 def test_plots_of_few_and_equal_numbers():
     assert plot.text([1.0]).count("\n") == 0
+    assert plot.text([float("nan"), 0.0, float("inf")]).count("\n") == 2
     assert "polyline" in plot.svg({"a": [1.0, 1.0], "b": [0.0, 1e-3, 10.0]}, "loss")

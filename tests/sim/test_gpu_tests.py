@@ -4,6 +4,7 @@ construct, against what `tests/gpu/meaning.py` says that it means.
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -19,15 +20,41 @@ ELSEWHERE = {
     "test_generics.py": "several_types or not_built",
     "test_gradients.py": "on_a_gpu",
     "test_statics.py": "not_built",
+    "test_tape.py": "streams or graph or capture or bound or pieces or torch or tensor",
 }
-FILES = ["atomics", "blocks", "composites", "conversions", "flow", "functions", "generics", "gradients", "rotations"]
+FILES = [
+    "atomics",
+    "blocks",
+    "composites",
+    "conversions",
+    "every_adjoint",
+    "flow",
+    "functions",
+    "generics",
+    "gradients",
+    "rotations",
+]
 
 
-@pytest.mark.parametrize("name", [*FILES, "scalars", "statics", "structs"])
+@pytest.mark.parametrize("name", [*FILES, "scalars", "statics", "structs", "tape"])
 def test_as_on_a_gpu(name: str) -> None:
+    run(name)
+
+
+@pytest.mark.parametrize("name", ["flow", "functions", "generics", "gradients", "rotations", "structs"])
+def test_adjoints_as_on_a_gpu(name: str, tmp_path: Path) -> None:
+    """That every adjoint runs: what is held against the simulator here is the simulator."""
+    run(name, KBUILD_SHADOW_ADJOINTS=str(tmp_path / "adjoints.json"))
+    found = json.loads((tmp_path / "adjoints.json").read_text(encoding="utf-8"))
+    assert not found["differ"]
+    assert found["launches"]["exact"]
+    assert not [reason for reason in found["not tried"] if "has no gradient" not in reason and "both" not in reason]
+
+
+def run(name: str, **more: str) -> None:
     file = f"test_{name}.py"
     skipped = ["-k", f"not ({ELSEWHERE[file]})"] if file in ELSEWHERE else []
-    settings = {"KBUILD_DEVICE": "sim", "KBUILD_SIM": "divisions=off", "PYTHONPATH": "tests/gpu/project/src"}
+    settings = {"KBUILD_DEVICE": "sim", "KBUILD_SIM": "divisions=off", "PYTHONPATH": "tests/gpu/project/src", **more}
     command = [sys.executable, "-m", "pytest", f"tests/gpu/{file}", "-q", "-p", "no:cacheprovider", *skipped]
     done = subprocess.run(command, cwd=ROOT, env={**os.environ, **settings}, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-1000:]

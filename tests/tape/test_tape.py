@@ -383,6 +383,13 @@ def test_an_adjoint_that_cannot_be_launched(asked, text):
     assert text in str(error.value)
 
 
+def test_one_gradient_for_two_parameters():
+    x, adj = floats(1, 2), floats(0, 0)
+    x.grad = floats(1, 1)
+    kb.launch(times, dim=2, inputs=[x, floats(3, 5)], adjoint=True, adj_inputs=[None, adj])
+    assert (x.grad.tolist(), adj.tolist()) == ([3, 5], [1, 2])
+
+
 def test_an_adjoint_is_not_recorded():
     x = floats(1, 2, requires_grad=True)
     with kb.Tape(), pytest.raises(LaunchError, match="cannot record an adjoint"):
@@ -491,6 +498,18 @@ def test_a_gradient_that_comes_late():
     z = kb.zeros(2, device="sim")
     with kb.Tape() as tape:
         kb.launch(double, dim=2, inputs=[x], outputs=[z])
-    z.grad = floats(1, 1)
-    with pytest.raises(LaunchError, match=r"was given a gradient after a tape had recorded"):
-        tape.backward(grads={z: z.grad})
+    z.grad = floats(0, 0)
+    tape.zero()
+    tape.backward(grads={z: [1.0, 4.0]})
+    assert x.grad.tolist() == [2, 8]
+    assert z.grad.tolist() == [0, 0]
+    x.grad = floats(1, 1)
+    tape.backward(grads={z: [1.0, 1.0]})
+    assert x.grad.tolist() == [3, 3]
+    whole = kb.zeros(4, device="sim")
+    part = whole[:2]
+    with kb.Tape() as tape:
+        kb.launch(double, dim=2, inputs=[x], outputs=[part])
+    part.grad = floats(1, 1)
+    with pytest.raises(LaunchError, match=r"was given a gradient after a tape had recorded .* and is a part"):
+        tape.backward()

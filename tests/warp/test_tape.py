@@ -70,6 +70,25 @@ def test_the_adjoint_alone() -> None:
     assert x.grad.tolist() == [6, 6]
 
 
+def test_recorded_adjoints() -> None:
+    x, y, _ = arrays()
+    y.grad.fill_(1.0)
+    made = wp.launch(double, dim=2, inputs=[x], outputs=[y], adjoint=True, record_cmd=True)
+    made.launch()
+    assert x.grad.tolist() == [2, 2]
+    made = wp.Launch(double, "sim", adjoint=True)
+    made.set_param_by_name("x", x)
+    made.set_param_at_index(1, y)
+    made.set_dim(2)
+    given, found = (wp.array([1.0, 10.0], dtype=float, device="sim") for _ in range(2))
+    made.set_param_by_name("y", given, adjoint=True)
+    made.set_param_at_index(0, found, adjoint=True)
+    made.launch()
+    assert found.tolist() == [3, 30]
+    with pytest.raises(LaunchError, match="has no parameter 'z'"):
+        made.set_param_by_name("z", given, adjoint=True)
+
+
 def test_a_kernel_without_its_gradient_is_passed_over(capfd: pytest.CaptureFixture[str]) -> None:
     x, y, _ = arrays()
     with wp.Tape() as tape:

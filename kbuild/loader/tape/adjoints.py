@@ -65,13 +65,19 @@ def launch(
             return steps.seen_as(one, [copied, *leaf.arrays[1:]])
 
         primal = arguments.replaced(found.parameters, args, before)
-        adjoints = []
+        apart, adjoints = steps.Apart(found.owned), []
         for (parameter, type), value, asked in zip(found.parameters, args, given):
             if arguments.has_adjoint(type):
-                own = arguments.adjoint(type, value, parameter, lambda path, one: _own(leaves[path].value))
-                adjoints.append(own if asked is None else asked)
+                if asked is None:
+                    asked = arguments.adjoint(
+                        type, value, parameter, lambda path, one: apart.put(path, _own(leaves[path].value))
+                    )
+                elif hasattr(asked.__class__, "_kb_array_"):
+                    asked = apart.put(parameter, asked)
+                adjoints.append(asked)
         work = workspace.Workspace(found, dim, place, block_dim, max_blocks, workspace.BUDGET)
         work.run([*primal, *adjoints], None if stream is None else _checked(name, stream), scratch)
+        apart.join(str(name))
 
 
 def _checked(name: Any, stream: Any) -> Any:

@@ -5,11 +5,14 @@ A tape keeps arguments until the backward pass, so structs and vectors are kept 
 
 from __future__ import annotations
 
-from .. import abi, foreign, frameworks, generic, indexed
+import sys
+
+from .. import abi, foreign, frameworks, generic
 from ..array import array
 from ..layout import abi_type
 from ..values import SEQUENCES, class_of
 from .gradients import is_differentiable
+from .overlap import span
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,22 +27,19 @@ class Leaf:
     program passed: an array of ours, or of another library. `root`: its gradient, where somebody has looked.
     """
 
-    __slots__ = ("arrays", "given", "path", "root", "value")
+    __slots__ = ("arrays", "given", "is_differentiable", "path", "root", "span", "value")
 
     def __init__(self, path: str, given: Any, value: Any) -> None:
         self.path, self.given, self.value = path, given, value
         self.root: Root | None = None
-        self.arrays: list[array] = list(value._arrays) if isinstance(value, indexed.indexedarray) else [value]
+        self.arrays: list[array] = [value] if value.__class__ is array else list(getattr(value, "_arrays", (value,)))
+        self.is_differentiable = is_differentiable(value._type.element)  # its elements have floating-point numbers
+        self.span = span(self.arrays[0])
 
     @property
     def data(self) -> array:
         """The array that has the elements."""
         return self.arrays[0]
-
-    @property
-    def is_differentiable(self) -> bool:
-        """Its elements have floating-point numbers in them."""
-        return is_differentiable(self.data._type.element)
 
 
 def names_of(kernel: Any) -> list[str]:
@@ -117,6 +117,8 @@ def over(value: Any) -> array | None:
 
 def with_types(found: list[Leaf], parameters: Any) -> None:
     """Sees other libraries' arrays as their parameters want them: the last axes as components of vectors, say."""
+    if all(leaf.given is leaf.value for leaf in found):
+        return
     types = dict(parameters)
     for leaf in found:
         type = types.get(leaf.path)
@@ -127,6 +129,8 @@ def with_types(found: list[Leaf], parameters: Any) -> None:
 
 def tensors(found: list[Leaf]) -> list[Any]:
     """The tensors of PyTorch's that arrays lie over."""
+    if "torch" not in sys.modules:
+        return []
     given = [leaf.given for leaf in found] + [leaf.data._owner for leaf in found]
     return [one for one in given if frameworks.is_tensor(one)]
 

@@ -46,7 +46,7 @@ class Asked:
 
     def backward(self) -> Any:
         """What is known of its adjoint. Raises LaunchError."""
-        return providers.backward_of(self.kind, self.kernel, self.args)
+        return getattr(self.kernel, "backward", None) or providers.backward_of(self.kind, self.kernel, self.args)
 
     def written(self) -> list[array]:
         """The arrays that it may write to: where nothing is known of it, all."""
@@ -99,37 +99,43 @@ class Recorder:
 
     def _adopt(self, own: Root, one: array) -> None:
         for known in self._roots.within(own.device, own.low, own.high):
-            if known.is_hidden and own.has_memory:
+            if known.is_hidden and not own.has_memory:
+                own.within = known
+            elif known.is_hidden and own.low <= known.low and known.high <= own.high:
+                known.within, known.is_hidden = own, False
+            elif known.is_hidden:
                 raise LaunchError(
-                    "%r was given a gradient after a tape had recorded what depends on others in it\n"
+                    "%r was given a gradient after a tape had recorded what depends on others in it, and is a part\n"
                     "  help: give it before it is written inside `with tape:`, or to tape.backward(grads={…})" % one
                 )
-            if known.is_hidden:
-                own.within = known
-                break
         self._note(own)
+
+    def look_again(self) -> None:
+        """Arrays may have been given gradients since they were recorded. Raises LaunchError."""
+        for step in self.steps:
+            for one in (*step.read, *step.written):
+                self.root(one)
 
     def _note(self, root: Root) -> None:
         self._known.add(id(root))
         self._roots.add(root.device, root.low, root.high, root)
 
     def root_of_result(self, one: array) -> Root:
-        """The gradient of an array that is about to depend on others. Raises LaunchError."""
+        """The gradient of an array that is about to depend on others: of its whole allocation, for views of all kinds,
+        or of itself where another part has a gradient of its own. Raises LaunchError.
+        """
         found = self.root(one)
         if found is not None:
             return found
         low, high = overlap.span(one)
         memory = one._owner
-        if isinstance(memory, Memory) and memory.ptr <= low and high <= memory.ptr + memory.size:
-            low, high = memory.ptr, memory.ptr + memory.size
         made = Root(one.device, low, high, None)
-        for known in self._roots.within(one.device, low, high):
-            if known.has_memory or known.low < low or known.high > high:
-                raise LaunchError(
-                    "%r has a part whose gradient is kept by itself, and is written by a recorded launch\n"
-                    "  help: set requires_grad on the whole array, before its views are made" % one
-                )
-            known.within = made
+        if isinstance(memory, Memory) and memory.ptr <= low and high <= memory.ptr + memory.size:
+            parts = list(self._roots.within(one.device, memory.ptr, memory.ptr + memory.size))
+            if not any(part.has_memory for part in parts):
+                made = Root(one.device, memory.ptr, memory.ptr + memory.size, None)
+                for part in parts:
+                    part.within = made
         self._note(made)
         return made
 
@@ -322,12 +328,17 @@ def _check_apart(name: str, leaves: list[Leaf], written: Any) -> None:
 
 
 def _share(leaf: Leaf, other: Leaf) -> bool:
-    if leaf.data.device != other.data.device:
+    if leaf.data.device is not other.data.device:
+        return False
+    are_plain = len(leaf.arrays) == len(other.arrays) == 1
+    if are_plain and (leaf.span[0] >= other.span[1] or other.span[0] >= leaf.span[1]):
         return False
     return any(overlap.meet(one, two) for one in leaf.arrays for two in other.arrays)
 
 
 def _check_tensors(name: str, leaves: list[Leaf]) -> None:
+    if "torch" not in sys.modules:
+        return
     for leaf in leaves:
         for tensor in arguments.tensors([leaf]):
             is_known = leaf.data.requires_grad and getattr(tensor, "grad_fn", None) is None

@@ -82,7 +82,7 @@ class Launch(Step):
         found = self.backward_of
         scratch: list[tuple[array, array]] = []  # copies that the adjoint kernel writes to, and of what
         primal = arguments.replaced(found.parameters, self.args, lambda path, one: self._before(path, one, scratch))
-        apart = _Apart(found.owned)
+        apart = Apart(found.owned)
         adjoints = arguments.adjoints(
             found.parameters, self.args, lambda path, one: apart.put(path, self._adjoint(path, one))
         )
@@ -113,7 +113,7 @@ class Launch(Step):
         return root.of(self.seen.get(path, given))
 
 
-class _Apart:
+class Apart:
     """The adjoints of one launch, none of which shares memory with one that is added to without atomic operations.
 
     Where arrays do share some, zeros stand for one of the adjoints, which are added to it after the launch.

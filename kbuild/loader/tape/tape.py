@@ -9,7 +9,7 @@ x.grad
 
 from __future__ import annotations
 
-from .. import context, copying, current, interface, ordering, uses
+from .. import context, copying, current, interface, ordering, recording, uses
 from ..array import array
 from ..errors import LaunchError
 from ..indexed import indexedarray
@@ -91,7 +91,10 @@ class Tape:
         """
         self._check_idle("backward")
         recorder = self._recorder
+        if recording.is_on() and not any(step.is_active for step in recorder.steps):
+            return  # nothing was launched: `python -m kbuild record` without a GPU
         with watching.Aside(), _Order(recorder.steps):
+            recorder.look_again()
             for root in recorder.hidden():
                 _clear(root)
             self._seed(loss, grads)

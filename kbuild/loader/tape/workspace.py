@@ -50,11 +50,14 @@ class Workspace:
         words = self._known() if is_captured else self._counted(args, stream, scratch)
         self._in_pieces(words)
         arrays = [self._columns(name, count) for (name, _), count in zip(self.saved, words)]
-        told = _Told(self.backward.name, self.place, words, handle)
-        if is_captured:
+        is_certain = not is_captured and all(words is None for _, words in self.saved)  # having been counted
+        told = None if is_certain else _told(self.backward.name, self.place, words, handle, is_captured)
+        if told is not None and is_captured:
             uses.keep(handle, (told,))
-        self._launch([*args, *arrays, told.array, False], stream)
-        told.watch(is_captured)
+        numbers = zeros(len(words), int32, self.place) if told is None else told.array
+        self._launch([*args, *arrays, numbers, False], stream)
+        if told is not None:
+            told.watch(is_captured)
 
     def _launch(self, args: list[Any], stream: Any) -> None:
         self.backward.launch(self.dim, args, stream, self.place, self.block_dim, self.max_blocks)
@@ -146,7 +149,7 @@ class _Told:
             recent.listeners.append(look_at_all)
         if is_captured:
             _of_graphs.append(weakref.ref(self))
-        else:
+        elif self not in _waiting:
             _waiting.append(self)
 
     def look(self) -> None:
@@ -159,6 +162,18 @@ class _Told:
                 "  help: declare a larger bound, or run the backward pass outside of the capture first, with inputs "
                 "that take as many steps" % (self.name, _listed(self.words), _listed(found))
             )
+
+
+_tolds: dict[Any, _Told] = {}  # of launches outside of captures, each for all that are alike
+
+
+def _told(name: str, place: Any, words: list[int], handle: int, is_captured: bool) -> _Told:
+    if is_captured or place.kind != "cuda":
+        return _Told(name, place, words, handle)
+    key = name, place, tuple(words), handle
+    if key not in _tolds:
+        _tolds[key] = _Told(name, place, words, handle)
+    return _tolds[key]
 
 
 def _listed(numbers: list[int]) -> str:

@@ -7,6 +7,7 @@ import argparse
 import sys
 import time
 
+import kbuild as kb
 from robosim import plot, tasks
 
 FALLS = {"throw": 0.01, "chain": 0.25}  # what is left of the loss in the end, at most
@@ -14,13 +15,16 @@ FEW_ITERATIONS = 10  # with so few it has to fall, and no more
 
 
 def main(arguments=None):
-    """Exit status 0 unless a loss does not fall."""
+    """Exit status 0 unless a loss does not fall; without a GPU nothing is done unless a device is named."""
     parser = argparse.ArgumentParser(prog="python -m robosim.learn", description=__doc__)
     parser.add_argument("--device", help="sim, cuda:0 (default: the first GPU)")
     parser.add_argument("--iterations", type=int, default=200, help="default 200")
     parser.add_argument("--steps", type=int, default=200, help="of time (default 200)")
     parser.add_argument("--plot", metavar="FILE.svg", help="writes a picture of the losses")
     chosen = parser.parse_args(arguments)
+    if chosen.device is None and not kb.get_devices():
+        print("no GPU here; with kbuild[build] installed, --device sim runs this in the simulator")
+        return 0
     curves = {}
     for task in (tasks.Throw(chosen.device, chosen.steps), tasks.Chain(chosen.device, chosen.steps)):
         start = time.perf_counter()

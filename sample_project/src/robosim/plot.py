@@ -8,9 +8,16 @@ COLORS = ("#1f77b4", "#d62728", "#2ca02c", "#9467bd")
 
 def _range(curves):
     """The powers of ten between which all numbers lie."""
-    logs = [math.log10(value) for values in curves.values() for value in values if value > 0.0]
+    logs = [math.log10(value) for values in curves.values() for value in values if 0.0 < value < math.inf] or [0.0]
     low, high = math.floor(min(logs)), math.ceil(max(logs))
     return low, max(high, low + 1)
+
+
+def _share(value, low, high):
+    """How high a number is between 10^low and 10^high: 0 to 1; at the top what is no number."""
+    if not value < math.inf:
+        return 1.0
+    return (math.log10(max(value, 10.0**low)) - low) / (high - low)
 
 
 def svg(curves, title):
@@ -23,7 +30,7 @@ def svg(curves, title):
         return LEFT + wide * iteration / max(most, 1)
 
     def y(value):
-        return TOP + tall * (high - math.log10(max(value, 10.0**low))) / (high - low)
+        return TOP + tall * (1.0 - _share(value, low, high))
 
     lines = [
         '<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" font-family="sans-serif" font-size="12">'
@@ -53,6 +60,6 @@ def text(values, rows=10, width=50):
     places = sorted({round(i * (len(values) - 1) / max(rows - 1, 1)) for i in range(rows)})
     lines = []
     for place in places:
-        share = (math.log10(max(values[place], 10.0**low)) - low) / (high - low)
-        lines.append("%6d  %10.3e  %s" % (place, values[place], "#" * round(width * share)))
+        bar = "#" * round(width * _share(values[place], low, high))
+        lines.append("%6d  %10.3e  %s" % (place, values[place], bar))
     return "\n".join(lines)

@@ -11,6 +11,11 @@ from robosim import kernels, learning
 DT = 0.01  # of the chain [s]
 
 
+def _zeros(count, dtype, device):
+    """What is computed on the way. With a gradient of its own, whose memory stays from one iteration to the next."""
+    return kb.zeros(count, dtype=dtype, device=device, requires_grad=True)
+
+
 class Throw:
     """Launch angles and speeds of balls that are to land on targets, without more speed than they need."""
 
@@ -23,8 +28,8 @@ class Throw:
         self.speed = kb.full(count, 8.0, dtype=float, device=device, requires_grad=True)
         self.parameters = [self.angle, self.speed]
         self.target = kb.array([6.0 + 6.0 * i / count for i in range(count)], dtype=float, device=device)
-        self.landed = kb.zeros(count, dtype=float, device=device)
-        self.loss = kb.zeros(1, dtype=float, device=device)
+        self.landed = _zeros(count, float, device)
+        self.loss = _zeros(1, float, device)
 
     def forward(self):
         """The loss: the sum of the squares of all distances [m²], and a little for each speed."""
@@ -50,13 +55,14 @@ class Chain:
         self.control = kb.zeros((steps, 3), dtype=float, device=device, requires_grad=True)
         self.parameters = [self.control.reshape(3 * steps)]
         self.pos = [kb.array(line, dtype=kb.vec3, device=device)]
-        self.pos += [kb.zeros(count, dtype=kb.vec3, device=device) for _ in range(steps)]
-        self.vel = [kb.zeros(count, dtype=kb.vec3, device=device) for _ in range(steps + 1)]
-        self.force = [kb.zeros(count, dtype=kb.vec3, device=device) for _ in range(steps)]
+        self.pos += [_zeros(count, kb.vec3, device) for _ in range(steps)]
+        self.vel = [kb.zeros(count, dtype=kb.vec3, device=device)]
+        self.vel += [_zeros(count, kb.vec3, device) for _ in range(steps)]
+        self.force = [_zeros(count, kb.vec3, device) for _ in range(steps)]
         turns = [2.0 * math.pi * (t + 1) / steps for t in range(steps)]
         circle = [(line[-1][0] + 0.1 * math.sin(turn), 0.1 * (1.0 - math.cos(turn)), 0.0) for turn in turns]
         self.target = kb.array(circle, dtype=kb.vec3, device=device)
-        self.loss = kb.zeros(1, dtype=float, device=device)
+        self.loss = _zeros(1, float, device)
 
     def forward(self):
         """The loss: the square of the distance to the circle over time [m² s], and a little for each force."""
@@ -78,7 +84,7 @@ class Descent:
     """Improves a task's parameters: forward, backward, a step of Adam. On a GPU all that is one graph."""
 
     def __init__(self, task):
-        self.task, self.tape, self.graph = task, kb.Tape(), None
+        self.task, self.tape, self.graph = task, None, None
         new = learning.Moments(early_mean=1.0, early_square=1.0)
         self.moments = [
             kb.array([new] * one.size, dtype=learning.Moments, device=one.device) for one in task.parameters
@@ -96,7 +102,7 @@ class Descent:
         return loss
 
     def _work(self):
-        self.tape.reset()
+        self.tape = kb.Tape()
         with self.tape:
             self.task.forward()
         self.tape.backward(self.task.loss)
