@@ -479,12 +479,11 @@ def test_the_view_of_an_array_of_its_own(cuda: FakeCuda) -> None:
     assert arrays.empty((3, 0, 5)).nbytes == 0
 
 
-def test_lists_of_arrays_of_numpy():
-    np = pytest.importorskip("numpy")
+def test_lists_of_arrays_of_numpy() -> None:
     rows = [np.eye(2), 2 * np.eye(2)]
-    made = kb.array(rows, dtype=kb.mat22, device="cpu")
+    made = array(rows, dtype=mat22, device="cpu")
     assert made.tolist() == [[[1, 0], [0, 1]], [[2, 0], [0, 2]]]
     made.assign([np.zeros((2, 2)), np.eye(2)])
     assert made.tolist() == [[[0, 0], [0, 0]], [[1, 0], [0, 1]]]
     with pytest.raises(ValueError, match="cannot be made of nested lists"):
-        kb.array([np.eye(3)], dtype=kb.mat22, device="cpu")
+        array([np.eye(3)], dtype=mat22, device="cpu")
