@@ -44,7 +44,7 @@ class Statements(Expressions):
 
     def statement(self, depth: int) -> None:
         """One statement; where a way has nothing to work on another one is tried."""
-        weights = self.weights | (FLOW if depth > 0 else {})
+        weights = self.weights | {"fresh": 2} | (FLOW if depth > 0 else {})
         if self.loops and self.chance(0.25):
             return self.jump()
         if self.chance(0.03):
@@ -73,6 +73,16 @@ class Statements(Expressions):
         kind = self.random.choice([k for k in FLOATING if self.variables.get(k)])
         name = self.variable(kind)
         self.line(f"{name} = {self.tame(kind, 2, self.taming())}")
+        self.recent[kind] = name
+        return True
+
+    def make_fresh(self, depth: int) -> bool:
+        """A variable assigned here alone, and read from here on in the text, wherever that is."""
+        kind = self.random.choice([k for k in ("S", "S", "int", "vec3") if k in self.kinds])
+        name = self.fresh("u")
+        text = self.tame(kind, 2, self.taming())
+        self.line(f"{name} = {f'int({text})' if kind == 'int' else text}")
+        self.constants.setdefault(kind, []).append(name)
         self.recent[kind] = name
         return True
 
@@ -319,6 +329,18 @@ class Statements(Expressions):
         self.loops -= 1
 
     def jump(self) -> None:
+        """Leaves a loop or a trip, half of the time from an `if` inside one that does not leave itself."""
+        if self.chance(0.5):
+            self.line(f"if {self.of('bool', 1)}:")
+            self.depth += 1
+            self.statement(0)
+            self.leaving()
+            self.depth -= 1
+            self.statement(0)
+        else:
+            self.leaving()
+
+    def leaving(self) -> None:
         self.line(f"if {self.of('bool', 1)}:")
         if self.chance(0.3):
             self.depth += 1
