@@ -27,7 +27,12 @@ _RECORDED, _STABLE, _NEEDED = "autodiff/recorded.py", "autodiff/stable.py", "aut
 _JUMPS, _ACTIVITY, _SAVING, _INLINE = (f"autodiff/{name}.py" for name in ("jumps", "activity", "saving", "inline"))
 
 MUTANTS = (
-    Mutant("a store leaves the element's adjoint", _REVERSE, ", nodes.Assign(place, zero(place.type), span)]", "]"),
+    Mutant(
+        "a store leaves the element's adjoint",
+        _REVERSE,
+        "(nodes.Assign(read(g), place, span), clear)",
+        "(nodes.Assign(read(g), place, span),)",
+    ),
     Mutant(
         "an assignment leaves the variable's adjoint",
         _REVERSE,

@@ -29,4 +29,4 @@ def test_random_programs(tmp_path: Path, profile: str, batch: int) -> None:
         if gradient_failures.is_failure(kind):
             small = gradient_failures.smallest(program, tmp_path, kind, seconds=20)
             pytest.fail(gradient_failures.described(small, tmp_path, kind))
-    assert seen["right"] >= 0.75 * BATCH, seen  # the others have kinks on their way, or are too steep to tell
+    assert seen["right"] >= 0.75 * BATCH, seen
