@@ -69,8 +69,8 @@ def stays_a_call(function: Function) -> bool:
 
 @cache
 def has_no_gradient(function: Function) -> bool:
-    """No floating-point number goes in, or none comes out, and nothing else happens."""
-    if function.result == VOID or changes_memory(function, has_effects):
+    """No floating-point number goes in, or none comes out, nor an array, and nothing else happens."""
+    if function.result == VOID or changes_memory(function, has_effects) or _has_arrays(function.result):
         return False
     return not _results_have_floats(function.result) or not any(_takes_floats(p.type) for p in function.parameters)
 
@@ -78,7 +78,15 @@ def has_no_gradient(function: Function) -> bool:
 def _results_have_floats(type: Type) -> bool:
     if isinstance(type, Tuple):
         return any(_results_have_floats(item) for item in type.items)
-    return isinstance(type, Array) or has_floats(type)
+    return has_floats(type)
+
+
+def _has_arrays(type: Type) -> bool:
+    if isinstance(type, Tuple):
+        return any(_has_arrays(item) for item in type.items)
+    if isinstance(type, Struct):
+        return any(_has_arrays(one.type) for one in type.fields)
+    return isinstance(type, Array)
 
 
 def _takes_floats(type: Type) -> bool:
@@ -311,7 +319,7 @@ class _Inliner:
         body: list[Tree] = []
         self.block(callee.body, inner, body)
         out.extend(without_jumps(body))
-        return inner.result if inner.result is not None else []
+        return self.resolved(inner.result, call.span) if inner.result is not None else []
 
     def kept_call(self, call: nodes.Call, arguments: list[Value], out: list[Tree], is_wanted: bool) -> Value:
         types = [p.type for p in call.callee.parameters]

@@ -38,12 +38,21 @@ def _encode_sequence(data: Any, dtype: object) -> tuple[Any, tuple[int, ...], ob
     if dtype is None:
         dtype = _infer(data)
     element = abi_type(dtype)
+    data = _without_arrays(data)
     shape = _shape(data, element)
     items = data
     for extent in shape[1:]:
         _check_rows(data, items, extent)
         items = list(chain.from_iterable(items))
     return _pack_items(items, element), shape, dtype
+
+
+def _without_arrays(data: Any) -> Any:
+    """A list of NumPy's arrays as nested lists."""
+    first = data[0] if data else None
+    if getattr(first, "ndim", 0) and hasattr(first, "tolist") and not hasattr(first, "_kb_array_"):
+        return [one.tolist() if hasattr(one, "tolist") else one for one in data]
+    return data
 
 
 def _infer(data: Any) -> object:

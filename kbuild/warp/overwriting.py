@@ -37,14 +37,14 @@ def of_launch(recorder: Any, asked: Any) -> None:
         return  # it says nothing about its arrays
     for leaf in asked.leaves:
         if leaf.path in written and _is_read(recorder, leaf.data):
-            what = "array %s, parameter %r of %s," % (leaf.data, leaf.path, asked.name)
+            what = "%r, parameter %r of %s," % (leaf.data, leaf.path, asked.name)
             sys.stderr.write(_TEXT % (what, ""))
 
 
 def of_copy(recorder: Any, target: Any) -> None:
     """An array is about to be copied into another one."""
     if config.verify_autograd_array_access and _is_read(recorder, target):
-        sys.stderr.write(_TEXT % ("array %s" % target, " by an array copy at %s" % _place()))
+        sys.stderr.write(_TEXT % (repr(target), " by an array copy at %s" % _place()))
 
 
 def _is_read(recorder: Any, one: Any) -> bool:

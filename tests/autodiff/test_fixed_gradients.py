@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from kbuild.autodiff import Undifferentiable
 from tests.helpers.gradients import gradients
 
 
@@ -667,3 +668,82 @@ def test_integers_put_back_at_a_place_that_changes(tmp_path: Path, where: str) -
         slopes = slopes * (x[v[0]] + 2 * v[1] * s) + s * np.eye(4)[v[0]]
         s = s * x[v[0]] + v[1] * s * s
     assert found["x"] == near(slopes)
+
+
+HOLDER = """
+    @kb.struct
+    class Holder:
+        scale: kb.float64
+        data: kb.array(dtype=kb.float64)
+
+    @kb.func
+    def made(scale: kb.float64, data: kb.array(dtype=kb.float64)):
+        holder = Holder()
+        holder.scale = 2.0 * scale
+        {put}
+        return holder
+
+    @kb.kernel
+    def k(x: kb.array(dtype=kb.float64), out: kb.array(dtype=kb.float64)):
+        i = kb.tid()
+        holder = made(x[0], x)
+        out[i] = holder.scale * holder.data[i]
+"""
+
+
+def test_a_struct_that_gets_its_array_later(tmp_path: Path) -> None:
+    text = HOLDER.format(put="holder.data = data")
+    found = gradients(tmp_path, text, 2, {"x": np.array([3.0, 5]), "out": np.zeros(2)}, out=np.ones(2))
+    assert found["x"] == near([2 * 3 + 2 * 3 + 2 * 5, 2 * 3])
+
+
+def test_a_struct_that_may_stay_without_its_array(tmp_path: Path) -> None:
+    text = HOLDER.format(put="if scale > 0.0:\n            holder.data = data")
+    with pytest.raises(Undifferentiable, match="whose place among the kernel's arguments is not always the same"):
+        gradients(tmp_path, text, 2, {"x": np.array([3.0, 5]), "out": np.zeros(2)}, out=np.ones(2))
+
+
+GIVING = """
+    @kb.struct
+    class Holder:
+        data: kb.array(dtype=kb.float64)
+
+    @kb.func
+    def same(data: kb.array(dtype=kb.float64)):
+        return data
+
+    @kb.func
+    def held(data: kb.array(dtype=kb.float64)):
+        return Holder(data)
+
+    @kb.func
+    def table(ids: kb.array(dtype=int)):
+        return ids
+
+    @kb.func
+    def both(data: kb.array(dtype=kb.float64), ids: kb.array(dtype=int)):
+        return ids, data
+
+    @kb.kernel
+    def k(x: kb.array(dtype=kb.float64), out: kb.array(dtype=kb.float64), ids: kb.array(dtype=int)):
+        i = kb.tid()
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "wanted"),
+    [
+        ("a = same(x)\nout[i] = a[i] * a[0]", [11, 3]),
+        ("out[i] = same(x)[i] * x[0]", [11, 3]),
+        ("h = held(x)\nout[i] = h.data[i] * h.data[0]", [11, 3]),
+        ("out[i] = held(x).data[i]", [1, 1]),
+        ("t = table(ids)\nout[i] = x[t[i]] * x[t[i]]", [0, 20]),
+        ("out[i] = x[table(ids)[i]]", [0, 2]),
+        ("t, a = both(x, ids)\nout[i] = a[t[i]] * a[0]", [10, 6]),
+    ],
+)
+def test_arrays_that_functions_give(tmp_path: Path, body: str, wanted: list[float]) -> None:
+    text = GIVING + "\n".join(f"        {line}" for line in body.splitlines())
+    arguments = {"x": np.array([3.0, 5]), "out": np.zeros(2), "ids": np.array([1, 1], np.int32)}
+    found = gradients(tmp_path, text, 2, arguments, out=np.ones(2))
+    assert found["x"] == near(wanted)

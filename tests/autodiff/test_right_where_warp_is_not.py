@@ -64,6 +64,16 @@ def scale_component(points: wp.array(dtype=wp.vec3), by: Floats):  # type: ignor
     points[i][1] *= by[i]
 
 
+@wp.kernel
+def slices(x: wp.array(dtype=wp.vec2), y: wp.array(dtype=wp.mat22), z: wp.array(dtype=wp.mat22)):  # type: ignore[valid-type]
+    i = wp.tid()
+    m = wp.mat22()
+    m[0, :2] = x[i]
+    m[:2, 1] = y[i][0, :2]
+    m[1, :] += x[i][::-1]
+    z[i] = m
+
+
 def numbers(*values: float) -> Any:
     return wp.array(values, dtype=float, device="sim", requires_grad=True)
 
@@ -111,6 +121,19 @@ def test_a_remainder_by_its_divisor() -> None:
     step = np.float64(1e-3)
     slope = (np.fmod([7.5, 1.5, -7.5], 2 + step) - np.fmod([7.5, 1.5, -7.5], 2 - step)) / (2 * step)
     assert b.grad.numpy() == pytest.approx(slope, abs=1e-6)
+
+
+def test_slices_that_overwrite_one_another() -> None:
+    """Of `m[0, :2] = x` the second element is overwritten at once."""
+    x = wp.array([[1.0, 2.0]], dtype=wp.vec2, device="sim", requires_grad=True)
+    y, z = (wp.zeros(1, dtype=wp.mat22, device="sim", requires_grad=True) for _ in range(2))
+    taken_back(slices, 1, [x, y, z], z)
+    total = z.numpy().sum()
+    assert x.grad.tolist() == [[2, 1]]
+    assert y.grad.tolist() == [[[1, 1], [0, 0]]]
+    wp.copy(x, wp.array([[1.0, 3.0]], dtype=wp.vec2, device="sim"))
+    wp.launch(slices, dim=1, inputs=[x, y, z])
+    assert z.numpy().sum() - total == 1
 
 
 def test_equal_largest_values_share_nothing() -> None:

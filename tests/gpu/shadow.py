@@ -145,7 +145,7 @@ def _unfit(kernel, dim, values, args, kwargs):
                 return "an array seen through index arrays"
             if _has_arrays(value._type.element):
                 return "arrays in structs in an array"
-        elif hasattr(value, "__cuda_array_interface__") or hasattr(value, "__dlpack__"):
+        elif any(hasattr(type(value), name) for name in ("__cuda_array_interface__", "__dlpack__")):
             return "another library's array"
     return None
 

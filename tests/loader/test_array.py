@@ -477,3 +477,13 @@ def test_the_view_of_an_array_of_its_own(cuda: FakeCuda) -> None:
     assert arrays.empty((0, 5)).strides == (20, 4)
     assert arrays.empty((3, 0, 5)).strides == (20, 20, 4)
     assert arrays.empty((3, 0, 5)).nbytes == 0
+
+
+def test_lists_of_arrays_of_numpy() -> None:
+    rows = [np.eye(2), 2 * np.eye(2)]
+    made = array(rows, dtype=mat22, device="cpu")
+    assert made.tolist() == [[[1, 0], [0, 1]], [[2, 0], [0, 2]]]
+    made.assign([np.zeros((2, 2)), np.eye(2)])
+    assert made.tolist() == [[[0, 0], [0, 0]], [[1, 0], [0, 1]]]
+    with pytest.raises(ValueError, match="cannot be made of nested lists"):
+        array([np.eye(3)], dtype=mat22, device="cpu")

@@ -551,6 +551,20 @@ def test_memory_that_waits_does_not_spoil_a_capture(cuda: FakeCuda) -> None:
     cuda.release(stream.handle)
 
 
+def test_memory_that_goes_meanwhile_does_not_spoil_a_capture(cuda: FakeCuda) -> None:
+    """It waits for the end of the capture, and goes at the next allocation."""
+    step, _ = step_of(cuda)
+    before = cuda.live["allocations"]
+    held = [arrays.zeros(4), arrays.zeros(4)]
+    with graphs.capture() as graph:
+        step()
+        held.clear()
+        arrays.zeros(2)
+    graph.launch()
+    arrays.zeros(1)
+    assert cuda.live["allocations"] <= before + 1
+
+
 def test_debug_dot(cuda: FakeCuda, tmp_path: Path) -> None:
     step, _ = step_of(cuda)
     with graphs.capture() as graph:

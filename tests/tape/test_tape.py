@@ -9,6 +9,7 @@ import pytest
 import kbuild as kb
 from kbuild.loader import uses
 from kbuild.loader.errors import LaunchError
+from kbuild.loader.tape.recorder import Asked
 from tests.helpers.hand_adjoints import Body, double, power, push, times, total, without
 
 
@@ -513,3 +514,14 @@ def test_a_gradient_that_comes_late():
     part.grad = floats(1, 1)
     with pytest.raises(LaunchError, match=r"was given a gradient after a tape had recorded .* and is a part"):
         tape.backward()
+
+
+def test_a_bundles_kernel_on_the_simulator_has_the_adjoint_of_its_source():
+    class OfBundle:
+        name, source, backward = "module:double", double, "that of the machine code"
+        parameters = (("x", None), ("y", None))
+
+    x, y = floats(1, requires_grad=True), kb.zeros(1, device="sim")
+    asked = [Asked(None, kind, OfBundle(), 1, (x, y), None, None, None, 0) for kind in ("sim", "cuda")]
+    assert asked[0].backward().name == double.name
+    assert asked[1].backward() == "that of the machine code"

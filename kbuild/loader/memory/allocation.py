@@ -89,7 +89,8 @@ class Memory:
 
     def _release(self) -> None:
         others = self._others()
-        if others or (self.handle and is_capturing(self.handle)):
+        # Memory of before a capture does not go while it lasts, on whatever stream: the driver takes it for unsafe.
+        if others or uses.captures or (self.handle and is_capturing(self.handle)):
             made = _Waiting(self)
             self._address.value = 0  # the other one has it now
             _waiting.setdefault(self.device.ordinal, []).append(made)
@@ -133,7 +134,7 @@ class PoolMemory(Memory):
             books.note(id(self), device.alias, size)
 
     def _release(self) -> None:
-        if self.users or self.handle:
+        if self.users or self.handle or uses.captures:
             super()._release()
             return
         cuda = driver.get()
@@ -449,8 +450,8 @@ def reclaim(device: context.Device, wait: bool = False) -> None:
         sweep_all()
     queue = _waiting.get(device.ordinal)
     lock = context.lock()
-    if not queue or not lock.acquire(blocking=wait):
-        return  # nothing, or another thread is at it
+    if not queue or uses.captures or not lock.acquire(blocking=wait):
+        return  # nothing, or not now: a capture forbids it, or another thread is at it
     try:
         with device.current(), Relaxed():  # asking for an event is not allowed in a capture
             for one in list(queue):

@@ -6,6 +6,8 @@ GRAVITY = -9.81  # [m/s²]
 AIR = 0.02  # drag of the air at 1 m/s [1/s]
 HAND = 1.0  # height at which a ball is thrown [m]
 
+MOST_STEPS = 400  # of a throw: in a captured graph the room for what its adjoint saves must be known before
+
 FORGET_MEAN = 0.9
 FORGET_SQUARE = 0.999
 LEAST = 1.0e-8
@@ -23,7 +25,7 @@ class Moments:
     early_square: float
 
 
-@kb.kernel
+@kb.kernel(max_iterations=MOST_STEPS)
 def throw(
     angle: kb.array(dtype=float), speed: kb.array(dtype=float), dt: float, steps: int, landed: kb.array(dtype=float)
 ):
