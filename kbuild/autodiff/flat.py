@@ -171,12 +171,12 @@ def in_memory(place: Expr) -> nodes.Index | None:
 # What is looked at
 
 
-def looks_at(*expressions: Expr | None) -> Names:
+def looks_at(*roots: nodes.Node | None) -> Names:
     """Variables that are read, and arrays whose elements are."""
     found: set[Symbol | str] = set()
-    for expr in expressions:
-        if expr is not None:
-            for node in walk(expr):
+    for root in roots:
+        if root is not None:
+            for node in walk(root):
                 if isinstance(node, nodes.Read) and not isinstance(node.type, (Array, Struct)):
                     found.add(node.symbol)
                 elif isinstance(node, nodes.Index):

@@ -11,7 +11,7 @@ from kbuild.autodiff.reverse import Core
 from kbuild.autodiff.saving import Amounts, Stacks, stack_of, words_of
 from kbuild.ir import nodes
 from kbuild.ir.nodes import Const, Expr, Stmt, Symbol
-from kbuild.ir.traverse import rewrite, walk
+from kbuild.ir.traverse import rewrite
 from kbuild.ir.types import BOOL, INT32, Scalar
 
 
@@ -152,12 +152,7 @@ def negated(condition: Expr) -> Expr:
 
 def read_in(body: Sequence[Stmt]) -> Names:
     """Variables and arrays that statements look at."""
-    found: set[Symbol | str] = set()
-    for stmt in body:
-        for node in walk(stmt):
-            if isinstance(node, (nodes.Read, nodes.Index, nodes.Call)):
-                found |= looks_at(node)
-    return frozenset(found)
+    return looks_at(*body)
 
 
 class Forward:

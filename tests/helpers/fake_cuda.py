@@ -86,7 +86,7 @@ class FakeCuda:
         """What the loader remembers of a driver."""
         written = (books._live, books._peaks, books._totals)
         # The first may hold streams, and go before those; the books are of this driver's GPUs.
-        for kept in (recent._logs, uses.captures, pools._pools, allocation._waiting, *written):
+        for kept in (recent._logs, uses.captures, uses.tapes, pools._pools, allocation._waiting, *written):
             kept.clear()  # type: ignore[attr-defined]
         if streams._spare:
             self.set_current(0x1000)  # the first GPU's

@@ -274,7 +274,11 @@ def test_in_warps_dialect(tmp_path: Path) -> None:
 
 def loaded(folder: Path, text: str) -> tuple[ModuleType, str]:
     """A module and the key of its kernel."""
-    path = folder / "keyed.py"
+    inner = folder / str(
+        len(list(folder.iterdir()))
+    )  # one place has old bytecode of the same size
+    inner.mkdir()
+    path = inner / "keyed.py"
     path.write_text("import kbuild as kb\n" + text, encoding="utf-8")
     source_file.cache_clear()
     _definitions.cache_clear()

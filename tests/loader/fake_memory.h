@@ -176,7 +176,7 @@ int cuMemFreeAsync(u64 ptr, u64 stream) {
         block->is_freed_by_graph = 1; /* for replays it stays where it is */
         return 0;
     }
-    SAFE_ONLY; /* seen on an H200, driver 580: also on a stream that is not captured */
+    if (is_legacy(s)) { SAFE_ONLY; } /* seen on an H200, driver 580 */
     Op *op = issue(s);
     use(__func__, s, op, block);
     check_unused(__func__, block, s);

@@ -467,6 +467,7 @@ def test_what_a_capture_forbids(api: Api) -> None:
     waits = [("cuCtxSynchronize",), ("cuStreamSynchronize", stream), ("cuStreamQuery", stream)]
     cases = [(stream, call, UNSUPPORTED) for call in (*unsafe, *waits)]
     cases += [(stream, ("cuStreamWaitEvent", stream, event, 0), ISOLATED)]
+    cases += [(stream, ("cuMemFreeAsync", api.made("cuMemAllocFromPoolAsync", 8, pool, 0), 0), UNSUPPORTED)]
     cases += [(blocking, ("cuMemsetD8_v2", ptr, 0, 8), IMPLICIT), (blocking, ("cuEventRecord", event, 0), IMPLICIT)]
     for captured, call, status in cases:
         assert api("cuStreamBeginCapture_v2", captured, GLOBAL) == 0

@@ -34,6 +34,7 @@ def test_all_of_them_for_three_gpus(make_project: MakeProject) -> None:
         "runs:count_heads",
         "runs:write_runs",
         "sorting:place_digits",
+        "add_numbers",
         "cast",
         "chunk_sums",
         "copy_words",

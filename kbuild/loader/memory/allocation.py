@@ -89,7 +89,7 @@ class Memory:
 
     def _release(self) -> None:
         others = self._others()
-        # Memory of before a capture does not go while it lasts, on whatever stream: the driver takes it for unsafe.
+        # While a capture lasts memory does not go: even on the default stream, which is not captured, that spoils it.
         if others or uses.captures or (self.handle and is_capturing(self.handle)):
             made = _Waiting(self)
             self._address.value = 0  # the other one has it now
