@@ -274,9 +274,7 @@ def test_in_warps_dialect(tmp_path: Path) -> None:
 
 def loaded(folder: Path, text: str) -> tuple[ModuleType, str]:
     """A module and the key of its kernel."""
-    inner = folder / str(
-        len(list(folder.iterdir()))
-    )  # one place has old bytecode of the same size
+    inner = folder / str(len(list(folder.iterdir())))  # one place has old bytecode of the same size
     inner.mkdir()
     path = inner / "keyed.py"
     path.write_text("import kbuild as kb\n" + text, encoding="utf-8")
