@@ -2,8 +2,8 @@
 
 Wants an interpreter with Warp: `aot.py --warp /path/to/python`. Both make cubins of the same kernels (aot_kernels)
 for the same architecture, in fresh processes that take turns, and nothing made before is used again. kbuild makes no
-adjoints yet: its forward code stands beside Warp's forward code (enable_backward=False), and beside what Warp makes
-when nothing is said (True).
+adjoints here (backward = false): its forward code stands beside Warp's forward code (enable_backward=False), and beside
+what Warp makes when nothing is said (True).
 
     compile   from the import of the kernel module to the cubin, in a process that has loaded its compiler
     process   all of it: `python -m kbuild build` beside a script that imports Warp and calls compile_aot_module
@@ -44,6 +44,7 @@ version = "0"
 [tool.kbuild]
 modules = ["measured.kernels"]
 targets = ["{target}"]
+backward = false
 """
 
 Sample = dict[str, Any]

@@ -218,9 +218,9 @@ PROCESS_HEAD = (
 
 AOT_TEXT = """\
 The same kernels (`benchmarks/aot_kernels`), each alone and all ten in a module, compiled to a cubin by kbuild and by
-Warp's `compile_aot_module`, in fresh processes that take turns, without anything made before. kbuild generates no
-adjoints yet: what it makes is what Warp makes with `enable_backward=False` (forward); Warp's default makes the backward
-kernels too (both). First table: processor time from the import of the kernel module to the cubin, in a process that has
+Warp's `compile_aot_module`, in fresh processes that take turns, without anything made before. kbuild makes no adjoints
+here (`backward = false`), as Warp with `enable_backward=False` (forward); Warp's default makes the backward kernels too
+(both). First table: processor time from the import of the kernel module to the cubin, in a process that has
 loaded its compiler. The ratios say how many times longer Warp takes (goals: {one:g} for one kernel, {ten:g} for ten),
 and how many times larger its cubin is (goal: {size:g}); ✗ misses its goal. Second table: wall time of the whole
 process, start and imports included: `python -m kbuild build` with an empty cache on a machine whose compilers it knows,
