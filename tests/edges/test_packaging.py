@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import tarfile
+import time
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -189,9 +190,17 @@ def test_ctrl_c_in_pip(tmp_path: Path, environment: dict[str, str]) -> None:
         pip.kill()
         pip.wait()
     assert pip.returncode != 0
-    left = subprocess.run(["ps", "-o", "stat=,args=", "-s", str(pip.pid)], capture_output=True, text=True, check=False)
-    assert [line for line in left.stdout.splitlines() if not line.startswith("Z")] == []
+    end = time.monotonic() + 10  # what pip has started ends at the same signal, and perhaps after pip
+    while (left := _processes(pip.pid)) and time.monotonic() < end:
+        time.sleep(0.05)
+    assert left == []
     assert not list(tmp_path.rglob("*kbundle*"))
+
+
+def _processes(session: int) -> list[str]:
+    """Those of a session that still run."""
+    done = subprocess.run(["ps", "-o", "stat=,args=", "-s", str(session)], capture_output=True, text=True, check=False)
+    return [line for line in done.stdout.splitlines() if not line.startswith("Z")]
 
 
 LAUNCH = """
