@@ -25,11 +25,12 @@ def kernel_row(
     *,
     whole_blocks: bool = False,
     any_block_dim: bool = False,
+    waits: bool = False,
 ) -> Row:
     """A kernel's row; offsets are in bytes from the start of the parameter block, behind the launch header.
 
     `optional` names the arrays that may be None, fields of structs as `model.mask`; `any_block_dim`: the kernel does
-    not say how many threads its blocks have.
+    not say how many threads its blocks have; `waits`: its code begins as `codegen.blocks.wait` says.
     """
     has_origin = format.writes_origin(ndim)
     offsets, size = format.layout(ndim, [type for _, type in parameters], has_origin)
@@ -46,6 +47,8 @@ def kernel_row(
         row["any_block_dim"] = True
     if has_origin:
         row["origin"] = True
+    if waits:
+        row["waits"] = True
     return row
 
 

@@ -174,6 +174,10 @@ class UnitEmitter:
         self.parts.setdefault(("position", what), blocks.position(what))
         return f"kb_{what}"
 
+    def wait(self) -> None:
+        """The helper that every kernel begins with."""
+        self.parts.setdefault(("wait",), blocks.wait())
+
     def same(self) -> str:
         """The helper that gives back what it gets."""
         self.parts.setdefault(("same",), f"template <class T> {helpers.INLINE} T kb_same(T x) {{ return x; }}\n")

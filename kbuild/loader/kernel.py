@@ -11,7 +11,7 @@ import ctypes
 import os
 import struct
 
-from . import abi, blocks, context, driver, geometry, ordering, pack, providers, recent, uses
+from . import abi, blocks, context, driver, geometry, ordering, pack, providers, recent, select, uses
 from .errors import DriverError, LaunchError
 from .schema import header_of
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from . import select
     from .bundle import Bundle
 
     Slot = tuple[Any, Any, Any, Any, Any]
@@ -28,7 +27,13 @@ if TYPE_CHECKING:
 # The launch buffer: the driver's CUlaunchConfig, then the parameter block, which starts with the launch header. Its
 # beginning up to the first parameter depends on the geometry alone (but for the stream) and is kept as one text.
 CONFIG_SIZE = 64
-_CONFIG = struct.Struct("<7I4xQ24x")  # grid, block, dynamic shared memory; stream; no attributes; to 64 bytes
+_CONFIG = struct.Struct("<7I4xQ24s")  # grid, block, dynamic shared memory; stream; attributes; to 64 bytes
+_ATTRIBUTES = struct.Struct("<QI12x")  # address, count
+# "Programmatic stream serialization" (CUlaunchAttribute 6), on: the GPU gets the launch ready while the one before it in
+# the stream ends. Code that `waits` begins by waiting for that end, so nothing is different but the time.
+_EARLY = ctypes.create_string_buffer(struct.pack("<I4xI", 6, 1), 72)
+_FIRST_EARLY = 90  # before compute capability 9.0 no code can wait
+_OVERLAP = "KBUILD_OVERLAP"  # 0: every launch begins when the one before it has ended
 STREAM_OFFSET = 32
 _CHECK = "KBUILD_CHECK"  # see checks.py
 _UNKNOWN = object()
@@ -58,7 +63,8 @@ class Loaded:
         self.pool: list[Slot] = []
         self.function, row = function, _ = kernel.bundle.code(kernel.index, device)
         self.block_dim = kernel.block_for(row, device)
-        self.prefixes = Prefixes(kernel.shape, self.block_dim)
+        self.attributes = _attributes(kernel.waits and select.number_of(row["arch"]) >= _FIRST_EARLY)
+        self.prefixes = Prefixes(kernel.shape, self.block_dim, self.attributes)
         offsets, size, pop = [0, *kernel.offsets], kernel.size, self.pool.pop
 
         def take() -> Slot:
@@ -80,8 +86,8 @@ class Prefixes:
 
     _LIMIT = 4096
 
-    def __init__(self, shape: blocks.Shape, block_dim: int) -> None:
-        self.shape, self.block_dim = shape, block_dim
+    def __init__(self, shape: blocks.Shape, block_dim: int, attributes: bytes) -> None:
+        self.shape, self.block_dim, self.attributes = shape, block_dim, attributes
         self.known: dict[Any, bytes] = {}
         self._others: dict[Any, bytes] = {}
 
@@ -99,13 +105,20 @@ class Prefixes:
             raise KeyError(dim)
         if len(known) >= self._LIMIT:
             known.clear()
-        made = known[key] = prefix(*first)
+        made = known[key] = prefix(*first, self.attributes)
         return made
 
 
-def prefix(header: bytes, grid: tuple[int, int, int], block: tuple[int, int, int]) -> bytes:
+def prefix(header: bytes, grid: tuple[int, int, int], block: tuple[int, int, int], attributes: bytes) -> bytes:
     """The beginning of a launch buffer, for the default stream."""
-    return _CONFIG.pack(*grid, *block, 0, 0) + header
+    return _CONFIG.pack(*grid, *block, 0, 0, attributes) + header
+
+
+def _attributes(may_be_early: bool) -> bytes:
+    """The launch attributes, as a configuration holds them."""
+    if not may_be_early or os.environ.get(_OVERLAP) == "0":
+        return b""
+    return _ATTRIBUTES.pack(ctypes.addressof(_EARLY), 1)
 
 
 class BundleKernel:
@@ -125,6 +138,7 @@ class BundleKernel:
         self.ndim: int = row["ndim"]
         self.block_dim: int = row["block_dim"]
         self.any_block_dim: bool = row.get("any_block_dim", False)
+        self.waits: bool = row.get("waits", False)
         self.shape = blocks.shape_of(row)
         self.size: int = row["size"]
         self.offsets: list[int] = [p["offset"] for p in row["parameters"]]
@@ -203,7 +217,7 @@ class BundleKernel:
                 ordering.wait_unless_captured(gpu, producer, handle)
         uses.note(handle, stream, packing.owners)
         for one in self.plan(dim, block_dim, max_blocks, loaded):
-            self._run(loaded, prefix(*one), packing.values, handle)
+            self._run(loaded, prefix(*one, loaded.attributes), packing.values, handle)
         recent.log(gpu.ordinal).append((self.name, dim, stream))
         if _CHECK in os.environ:
             from . import checks

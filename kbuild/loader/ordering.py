@@ -39,6 +39,19 @@ class Relaxed:
                 raise cuda.error(name, status)
 
 
+def relaxed(name: str, *arguments: Any) -> int:
+    """The status of one call, made as in `with Relaxed()`; programs wait for this one often."""
+    ask, mode = driver.get().ask, c_int(_RELAXED)
+    status = ask("cuThreadExchangeStreamCaptureMode", mode)
+    if status:
+        return status
+    try:
+        return ask(name, *arguments)
+    finally:
+        if ask("cuThreadExchangeStreamCaptureMode", mode):
+            ask("cuThreadExchangeStreamCaptureMode", mode)
+
+
 def is_capturing(handle: int) -> bool:
     """Whether a stream is being captured; also of the default stream, when it may not be touched for that reason."""
     cuda, status = driver.get(), c_int()

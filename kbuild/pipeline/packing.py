@@ -135,6 +135,7 @@ def _kernels(
             lowered["optional"],
             whole_blocks=lowered["whole_blocks"],
             any_block_dim=not kernel.is_block_dim_chosen,
+            waits=lowered["waits"],
         )
         rows.append(row)
     _add_backward(rows, {name: row for _, code in parts for name, row in code.backward.items()})

@@ -56,7 +56,7 @@ class FakeCuda:
         self.library.fake_record_name.restype = ctypes.c_char_p
         self.library.fake_calls.restype = ctypes.c_char_p
         self.library.fake_breaches.restype = ctypes.c_char_p
-        for name in ("fake_current", "fake_launches", "fake_live_bytes", "fake_make_stream_on"):
+        for name in ("fake_current", "fake_launches", "fake_early_launches", "fake_live_bytes", "fake_make_stream_on"):
             getattr(self.library, name).restype = ctypes.c_uint64
 
     def __enter__(self) -> FakeCuda:
@@ -181,6 +181,11 @@ class FakeCuda:
         return int(self.library.fake_launches())
 
     @property
+    def early_launches(self) -> int:
+        """How many of them might have been begun while the launch before them in the stream ended."""
+        return int(self.library.fake_early_launches())
+
+    @property
     def calls(self) -> list[str]:
         """Names of the calls since `reset`, in order."""
         return self.library.fake_calls().decode().split()
@@ -269,10 +274,12 @@ def bundle_bytes(
     optional: Sequence[str] = (),
     whole_blocks: bool = False,
     any_block_dim: bool = False,
+    waits: bool = False,
+    targets: Sequence[str] = ("sm_90",),
     registers: int = 8,
     **changes: Any,
 ) -> bytes:
-    """A bundle of one kernel for sm_90; `optional` names the arrays that may be None.
+    """A bundle of one kernel for some targets; `optional` names the arrays that may be None.
 
     `any_block_dim`: how large a block is, is the loader's choice.
     """
@@ -281,9 +288,12 @@ def bundle_bytes(
         kernel["whole_blocks"] = True
     if any_block_dim:
         kernel["any_block_dim"] = True
-    row = cubin_row("sm_90", [0], 0)
-    row["resources"][0]["registers"] = registers
-    manifest = make_manifest([kernel], [row], structs=structs or {}, **changes)
+    if waits:
+        kernel["waits"] = True
+    rows = [cubin_row(target, [0], 0) for target in targets]
+    for row in rows:
+        row["resources"][0]["registers"] = registers
+    manifest = make_manifest([kernel], rows, structs=structs or {}, **changes)
     return format.dump(manifest, [code([kernel])])
 
 
