@@ -202,7 +202,9 @@ _KERNEL = {
     "ndim": _ndim,
     "block_dim": _block_dim,
     "any_block_dim": _May(_true),  # nobody chose it: the loader takes what suits the code and the GPU
-    "waits": _May(_true),  # from compute capability 9.0 on it begins with a wait for what stands before it in the stream
+    "waits": _May(
+        _true
+    ),  # from compute capability 9.0 on it begins with a wait for what stands before it in the stream
     "whole_blocks": _May(_true),  # its threads wait for one another, or ask for their place in the grid
     "origin": _May(_true),  # its header says where it begins: of one coordinate, and in newer bundles
     "parameters": [_PARAMETER],

@@ -1,5 +1,7 @@
 """Launches that the GPU gets ready while the one before them ends: whatever stands before them in the stream is seen."""
 
+import warnings
+
 import numpy as np
 import pytest
 from gpukernels import launching
@@ -22,6 +24,13 @@ def _capable():
 def test_it_is_what_happens_here():
     first = kb.bind(launching.mirror, dim=1, inputs=[kb.zeros(1), kb.zeros(1)])
     assert first._loaded.attributes
+
+
+@pytest.fixture
+def torch():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return pytest.importorskip("torch")
 
 
 def pair():

@@ -137,9 +137,11 @@ class PoolMemory(Memory):
         if self.users or self.handle or uses.captures or is_capturing(0):
             super()._release()
             return
-        address, self._address = self._address, _NOWHERE
-        if address and relaxed("cuMemFreeAsync", address, DEFAULT):
-            relaxed("cuMemFree_v2", address)
+        cuda = driver.get()
+        with Relaxed():
+            address, self._address = self._address, _NOWHERE
+            if address and cuda.ask("cuMemFreeAsync", address, DEFAULT):
+                cuda.call("cuMemFree_v2", address)
 
 
 class ZeroMemory(PoolMemory):
