@@ -29,6 +29,8 @@ if TYPE_CHECKING:
         names: Names
         files: dict[str, str]
 
+        def wait(self) -> None: ...
+
 
 _UNROLLED_TRIPS = 16
 _UNROLLED_COPIES = 256  # of the innermost body: a product of two 6 × 6 matrices has 216

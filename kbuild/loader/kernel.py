@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 CONFIG_SIZE = 64
 _CONFIG = struct.Struct("<7I4xQ24s")  # grid, block, dynamic shared memory; stream; attributes; to 64 bytes
 _ATTRIBUTES = struct.Struct("<QI12x")  # address, count
-# "Programmatic stream serialization" (CUlaunchAttribute 6), on: the GPU gets the launch ready while the one before it in
-# the stream ends. Code that `waits` begins by waiting for that end, so nothing is different but the time.
+# "Programmatic stream serialization" (CUlaunchAttribute 6), on: the GPU gets the launch ready while the one before it
+# in the stream ends. Code that `waits` begins by waiting for that end, so nothing is different but the time.
 _EARLY = ctypes.create_string_buffer(struct.pack("<I4xI", 6, 1), 72)
 _FIRST_EARLY = 90  # before compute capability 9.0 no code can wait
 _OVERLAP = "KBUILD_OVERLAP"  # 0: every launch begins when the one before it has ended
@@ -105,11 +105,11 @@ class Prefixes:
             raise KeyError(dim)
         if len(known) >= self._LIMIT:
             known.clear()
-        made = known[key] = prefix(*first, self.attributes)
+        made = known[key] = prefix(self.attributes, *first)
         return made
 
 
-def prefix(header: bytes, grid: tuple[int, int, int], block: tuple[int, int, int], attributes: bytes) -> bytes:
+def prefix(attributes: bytes, header: bytes, grid: tuple[int, int, int], block: tuple[int, int, int]) -> bytes:
     """The beginning of a launch buffer, for the default stream."""
     return _CONFIG.pack(*grid, *block, 0, 0, attributes) + header
 
@@ -217,7 +217,7 @@ class BundleKernel:
                 ordering.wait_unless_captured(gpu, producer, handle)
         uses.note(handle, stream, packing.owners)
         for one in self.plan(dim, block_dim, max_blocks, loaded):
-            self._run(loaded, prefix(*one, loaded.attributes), packing.values, handle)
+            self._run(loaded, prefix(loaded.attributes, *one), packing.values, handle)
         recent.log(gpu.ordinal).append((self.name, dim, stream))
         if _CHECK in os.environ:
             from . import checks

@@ -43,8 +43,10 @@ class Relaxed:
 
 
 def relaxed(name: str, *arguments: Any) -> int:
-    """The status of one call, made as in `with Relaxed()`, in half the time. Raises DriverError where the mode cannot be
-    changed."""
+    """The status of one call, made as in `with Relaxed()`, in half the time.
+
+    Raises DriverError where the mode cannot be changed.
+    """
     cuda, mode = driver.get(), c_int(_RELAXED)
     cuda.call(_EXCHANGE, mode)
     try:

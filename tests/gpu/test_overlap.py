@@ -1,4 +1,4 @@
-"""Launches that the GPU gets ready while the one before them ends: whatever stands before them in the stream is seen."""
+"""Launches that the GPU gets ready while the one before them ends: they see whatever stands before them all the same."""
 
 import warnings
 
