@@ -1,4 +1,4 @@
-"""Launches that the GPU gets ready while the one before them ends: they see whatever stands before them all the same."""
+"""Launches that the GPU gets ready while the one before them ends see all the same whatever stands before them."""
 
 import warnings
 
