@@ -155,6 +155,8 @@ class BundleKernel:
         self.error: Exception | None = None  # what the last `kb.launch` of it that failed has raised
         self.source: Any = None  # the live kernel that it was found for, which other devices than a GPU may ask for
         self.launch = self.thorough
+        self._quick: tuple[Any, Loaded] | None = None  # what has made a quick launch, and for which device
+        self._unwatched: Any = None
         self.find_backward: Callable[[], Any] | None = None  # where the bundle itself knows nothing of an adjoint
         self._backward: Any = _UNKNOWN
 
@@ -190,7 +192,7 @@ class BundleKernel:
         if uses.tapes:
             from .tape import watching
 
-            if watching.launch(self.thorough, kind, self, dim, args, stream, device, block_dim, max_blocks):
+            if watching.launch(self.unwatched(), kind, self, dim, args, stream, device, block_dim, max_blocks):
                 return
         self.bundle.check_sources()
         packing = self.packing(args)
@@ -231,11 +233,24 @@ class BundleKernel:
             from . import fasttensors
 
             self._takes_tensors = True
-            self.launch = fasttensors.make(self, loaded, put_stream, STREAM_OFFSET)
+            self._become_quick(fasttensors.make, loaded)
         elif self.launch == self.thorough:
             from . import fastpath  # a program that launches once does without
 
-            self.launch = fastpath.make(self, loaded, put_stream, STREAM_OFFSET)
+            self._become_quick(fastpath.make, loaded)
+
+    def _become_quick(self, make: Any, loaded: Loaded) -> None:
+        self._quick, self._unwatched = (make, loaded), None
+        self.launch = make(self, loaded, put_stream, STREAM_OFFSET, uses.tapes)
+
+    def unwatched(self) -> Callable[..., None]:
+        """`launch` for what `tape.watching` has looked at already: quick also while there are tapes."""
+        if self._unwatched is None:
+            if self._quick is None:
+                return self.thorough
+            make, loaded = self._quick
+            self._unwatched = make(self, loaded, put_stream, STREAM_OFFSET, ())
+        return self._unwatched  # type: ignore[no-any-return]
 
     def packing(self, args: Any) -> pack.Packing:
         """The arguments' numbers, and what they say about devices. Raises LaunchError."""
