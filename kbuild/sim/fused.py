@@ -1,4 +1,4 @@
-"""`a * b + c` on many lanes, rounded once.
+"""`a * b + c` on many lanes, rounded once: by the processor's instruction (`hardware`), or by passes over arrays.
 
 float16 and float32 compute in the type that holds every product, float32 and float64. The sum is rounded there and once
 more to the result, which differs from one rounding only where the first lands on the middle between two results. A
@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kbuild.ir.types import FLOAT64, Scalar
+from kbuild.sim import hardware, numbers
 from kbuild.sim import lanes as parts
-from kbuild.sim import numbers
 from kbuild.sim.lanes import Lanes, exact_product, exact_sum, in_parts
 
 
@@ -26,6 +26,15 @@ def fma(a: Lanes, b: Lanes, c: Lanes, type: Scalar) -> Lanes:
     """`a * b + c` of one floating-point type."""
     if a.ndim == b.ndim == c.ndim == 0:
         return fma(np.array([a]), b, c, type)[0]
+    if type.size > 2:
+        found = hardware.fma(a, b, c)
+        if found is not None:
+            return found
+    return by_passes(a, b, c, type)
+
+
+def by_passes(a: Lanes, b: Lanes, c: Lanes, type: Scalar) -> Lanes:
+    """The same with what NumPy has. At least one of the three is an array."""
     return _double(a, b, c) if type.size == 8 else _narrow(a, b, c, to=_WIDENED[type.size])
 
 

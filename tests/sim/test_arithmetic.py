@@ -314,8 +314,9 @@ def test_functions_that_python_lacks_are_within_two_units(name: str) -> None:
 
 
 def assert_fused(a: np.ndarray, b: np.ndarray, c: np.ndarray, type: Scalar) -> None:
-    rows = zip(a.tolist(), b.tolist(), c.tolist(), strict=True)
-    assert_same(arithmetic.fma(a, b, c, type), [numbers.fma(x, y, z, type) for x, y, z in rows], type)
+    expected = [numbers.fma(x, y, z, type) for x, y, z in zip(a.tolist(), b.tolist(), c.tolist(), strict=True)]
+    assert_same(arithmetic.fma(a, b, c, type), expected, type)
+    assert_same(fused.by_passes(a, b, c, type), expected, type)
 
 
 @by_float
@@ -384,6 +385,7 @@ def test_fma_of_numbers_that_are_the_same_for_all_lanes(type: Scalar) -> None:
             every = np.broadcast_arrays(*operands)
             expected = [numbers.fma(*map(float, row), type) for row in zip(*every, strict=True)]
             assert_same(arithmetic.fma(*operands, type), expected, type)
+            assert_same(fused.by_passes(*operands, type), expected, type)
 
 
 @by_float
