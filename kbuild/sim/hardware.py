@@ -11,6 +11,7 @@ from __future__ import annotations
 import ctypes
 import mmap
 import os
+import sys
 from collections.abc import Callable
 from functools import cache
 from typing import Any, Final
@@ -52,39 +53,56 @@ def fma(a: Lanes, b: Lanes, c: Lanes) -> Lanes | None:
     routine = _routine(dtype)
     if routine is None or b.dtype != dtype or c.dtype != dtype:
         return None
-    shape: tuple[int, ...] = ()
-    moves, inputs = 0, [a, b, c]
-    for number, one in enumerate(inputs):
-        if one.ndim:
-            if shape not in ((), one.shape) or one.ndim > 1:
-                return None
-            moves, shape = moves | 1 << number, one.shape
-    count = shape[0]
-    width = _VECTOR // dtype.itemsize
-    size = max(count, width)  # a shorter array is made as long as a vector
-    for number, one in enumerate(inputs):
-        if not one.ndim:
-            inputs[number] = np.full(width, one)
-        elif count < width:
-            inputs[number] = np.zeros(width, dtype)
-            inputs[number][:count] = one
+    size = dtype.itemsize
+    width = _VECTOR // size
+    count, moves, inputs = -1, 0, []
+    for bit, one in ((1, a), (2, b), (4, c)):
+        if one.ndim == 0:
+            inputs.append(_filled(one, width, width))
+            continue
+        moves |= bit
+        if one.ndim > 1 or count not in (-1, len(one)):
+            return None
+        count = len(one)
+        if count < width:  # a shorter array is made as long as a vector
+            one = _filled(one, count, width)
         elif not one.flags.c_contiguous:
-            inputs[number] = one.copy()
-    out = np.empty(size, dtype)
-    at = [one.__array_interface__["data"][0] for one in (out, *inputs)]
-    routine(*at, size // width, _STEPS_AT[moves])
-    rest = size % width
-    if rest:  # the last vector overlaps the one before: it is computed twice
-        back = (size - width) * dtype.itemsize
-        at = [where + back if number == 0 or moves >> (number - 1) & 1 else where for number, where in enumerate(at)]
-        routine(*at, 1, _STEPS_AT[moves])
-    return out if count == size else out[:count]
+            one = one.copy()
+        inputs.append(one)
+    out = np.empty(max(count, width), dtype)
+    x, y, z = inputs
+    to, at_x, at_y, at_z = _address(out), _address(x), _address(y), _address(z)
+    routine(to, at_x, at_y, at_z, len(out) // width, _STEPS_AT[moves])
+    if len(out) % width:  # the last vector overlaps the one before: some lanes are computed twice
+        back = (len(out) - width) * size
+        at_x, at_y, at_z = at_x + back * (moves & 1), at_y + back * (moves >> 1 & 1), at_z + back * (moves >> 2)
+        routine(to + back, at_x, at_y, at_z, 1, _STEPS_AT[moves])
+    return out if count >= width else out[:count]
+
+
+def _filled(values: Lanes, count: int, width: int) -> Lanes:
+    """One vector: `count` lanes of values, and anything."""
+    vector = np.empty(width, values.dtype)
+    vector[:count] = values
+    return vector
+
+
+def _address(array: Lanes) -> int:
+    """Where an array's numbers lie: the first field behind the head of NumPy's object, as its C interface fixes it. To
+    ask the array takes longer than the arithmetic on a thousand lanes."""
+    return _POINTER_AT(id(array) + _HEAD).value or 0
+
+
+_POINTER_AT: Final = ctypes.c_void_p.from_address
+_HEAD: Final = object.__basicsize__
 
 
 @cache
 def _routine(dtype: np.dtype[Any]) -> Callable[..., None] | None:
     """The machine code for floats of a type, to be called; once in a process."""
     if dtype not in _MULTIPLY_ADD or not _has_instruction():
+        return None
+    if sys.implementation.name != "cpython" or _address(_STEPS[0]) != _STEPS_AT[0]:
         return None
     code = bytes.fromhex("".join(line or _MULTIPLY_ADD[dtype] for line, _ in _CODE))
     try:

@@ -21,6 +21,7 @@ from kbuild.loader.interface import contiguous_strides
 from kbuild.sim.blocks import Launch
 from kbuild.sim.lockstep import memory, unassigned
 from kbuild.sim.lockstep.assigned import Assigned
+from kbuild.sim.lockstep.expressions import Steps
 from kbuild.sim.lockstep.lanes import CHUNK, chunks
 from kbuild.sim.lockstep.memory import Allocation, Extent, Label, Space
 from kbuild.sim.lockstep.output import Output
@@ -108,6 +109,12 @@ def _may_wait(kernel: Kernel) -> bool:
     )
 
 
+@lru_cache(maxsize=1024)
+def _steps(kernel: Kernel) -> Steps:
+    """How the expressions of a kernel are computed, for all of its launches."""
+    return Steps()
+
+
 def _is_atomic(node: nodes.Node) -> bool:
     return isinstance(node, nodes.Intrinsic) and ALL_ROWS[node.name].is_atomic
 
@@ -135,7 +142,7 @@ def _run(
     order = None if options.seed is None else np.random.default_rng(options.seed)
     shared, bytes_of_block, granule = _shared(kernel)
     watching = Watching(watchers, options.checks.divisions)
-    machine = Statements(space, watching, output, shared, order)
+    machine = Statements(space, watching, output, shared, _steps(kernel), order)
     watching.starts(kernel, launch)
     with np.errstate(all="ignore"), _told(watching):
         for lanes in chunks(launch, in_whole_blocks(kernel), options.chunk):

@@ -18,7 +18,7 @@ from kbuild.ir.nodes import Expr, Function, Stmt, Symbol
 from kbuild.ir.traverse import root_of
 from kbuild.ir.types import INT64, Scalar, Shared, Vector
 from kbuild.sim.lockstep import atomics, barriers, memory, tree
-from kbuild.sim.lockstep.expressions import Expressions
+from kbuild.sim.lockstep.expressions import Expressions, Steps
 from kbuild.sim.lockstep.frame import Frame, join
 from kbuild.sim.lockstep.lanes import Lanes
 from kbuild.sim.lockstep.output import Output
@@ -51,10 +51,11 @@ class Statements:
         watching: Watching,
         output: Output,
         shared: dict[Symbol, int],
+        steps: Steps,
         order: np.random.Generator | None = None,
     ) -> None:
         self.space, self.watching, self.output, self.shared, self.order = space, watching, output, shared, order
-        self.expressions = Expressions(space, watching)
+        self.expressions = Expressions(space, watching, steps)
         self.expressions.call = self.call
         self.block_memory: memory.Allocation | None = None
         self.ended: Any = None  # of the threads at hand
