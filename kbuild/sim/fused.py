@@ -22,15 +22,17 @@ from kbuild.sim import lanes as parts
 from kbuild.sim.lanes import Lanes, exact_product, exact_sum, in_parts
 
 
-def fma(a: Lanes, b: Lanes, c: Lanes, type: Scalar) -> Lanes:
-    """`a * b + c` of one floating-point type."""
+def fma(a: Lanes, b: Lanes, c: Lanes, type: Scalar, signs: int = 0) -> Lanes:
+    """`a * b + c` of one floating-point type; with `signs` of `hardware`, the product or c has the other one."""
     if a.ndim == b.ndim == c.ndim == 0:
-        return fma(np.array([a]), b, c, type)[0]
+        return fma(np.array([a]), b, c, type, signs)[0]
     if type.size > 2:
-        found = hardware.fma(a, b, c)
+        found = hardware.fma(a, b, c, signs)
         if found is not None:
             return found
-    return by_passes(a, b, c, type)
+    if signs & hardware.MINUS_PRODUCT:
+        a = -a
+    return by_passes(a, b, -c if signs & hardware.MINUS_C else c, type)
 
 
 def by_passes(a: Lanes, b: Lanes, c: Lanes, type: Scalar) -> Lanes:

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from kbuild.ir.types import FLOAT16, FLOAT32, FLOAT64, Scalar
 from kbuild.sim import fused, hardware
 from kbuild.sim.arithmetic import dtype_of
+from kbuild.sim.hardware import MINUS_C, MINUS_PRODUCT
 
 has_instruction = pytest.mark.skipif(
     not hardware._has_instruction(), reason="the processor has no such instruction, or another one's machine code"
@@ -48,16 +49,25 @@ KINDS = st.sampled_from(["side by side", "every third", "backwards", "anywhere",
 
 
 @has_instruction
-@given(st.sampled_from([FLOAT32, FLOAT64]), st.integers(0, 70), st.tuples(KINDS, KINDS, KINDS), st.integers(0, 1 << 32))
-def test_it_gives_what_the_passes_give(type: Scalar, count: int, kinds: tuple[str, ...], seed: int) -> None:
+@given(
+    st.sampled_from([FLOAT32, FLOAT64]),
+    st.integers(0, 70),
+    st.tuples(KINDS, KINDS, KINDS),
+    st.integers(0, 1 << 32),
+    st.sampled_from([(0, 1, 1), (MINUS_C, 1, -1), (MINUS_PRODUCT, -1, 1), (MINUS_PRODUCT + MINUS_C, -1, -1)]),
+)
+def test_it_gives_what_the_passes_give(
+    type: Scalar, count: int, kinds: tuple[str, ...], seed: int, signs: tuple[int, int, int]
+) -> None:
     random = np.random.default_rng(seed)
     operands = [lanes(type, count, kind, random) for kind in kinds]
     if all(one.ndim == 0 for one in operands):
         operands[0] = np.full(count, operands[0])
     before = [one.tobytes() for one in operands]
     with np.errstate(all="ignore"):
-        found = hardware.fma(*operands)
-        expected = fused.by_passes(*operands, type)
+        found = hardware.fma(*operands, signs[0])
+        a, b, c = operands
+        expected = fused.by_passes(a if signs[1] > 0 else -a, b, c if signs[2] > 0 else -c, type)
     assert found is not None
     assert found.dtype == expected.dtype
     assert found.shape == expected.shape
@@ -98,11 +108,14 @@ def test_without_it(what: str, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.skipif(shutil.which("gcc") is None, reason="no assembler")
 @has_instruction
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_the_table_is_what_an_assembler_makes(tmp_path: Path, dtype: type) -> None:
-    name = "vfmadd213ps" if dtype is np.float32 else "vfmadd213pd"
-    lines = [text if line else f"{name} ymm0, ymm1, [rcx]" for line, text in hardware._CODE]
+@pytest.mark.parametrize(
+    ("name", "signs"),
+    [("fmadd", 0), ("fmsub", MINUS_C), ("fnmadd", MINUS_PRODUCT), ("fnmsub", MINUS_PRODUCT + MINUS_C)],
+)
+def test_the_table_is_what_an_assembler_makes(tmp_path: Path, dtype: type, name: str, signs: int) -> None:
+    instruction = f"v{name}213p{'s' if dtype is np.float32 else 'd'} ymm0, ymm1, [rcx]"
+    lines = [text if line else instruction for line, text in hardware._CODE]
     (tmp_path / "fma.s").write_text(".intel_syntax noprefix\n" + "\n".join(lines) + "\n")
     subprocess.run(["gcc", "-c", "fma.s", "-o", "fma.o"], cwd=tmp_path, check=True)
     subprocess.run(["objcopy", "-O", "binary", "-j", ".text", "fma.o", "fma.bin"], cwd=tmp_path, check=True)
-    made = bytes.fromhex("".join(line or hardware._MULTIPLY_ADD[np.dtype(dtype)] for line, _ in hardware._CODE))
-    assert (tmp_path / "fma.bin").read_bytes() == made
+    assert (tmp_path / "fma.bin").read_bytes() == hardware._code(np.dtype(dtype), signs)

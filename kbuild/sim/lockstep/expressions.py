@@ -19,6 +19,7 @@ from kbuild.ir.traverse import root_of, walk
 from kbuild.ir.types import Array, Matrix, Scalar, Type, Vector, element_of, is_composite, is_integer
 from kbuild.sim import arithmetic
 from kbuild.sim.arithmetic import dtype_of
+from kbuild.sim.hardware import MINUS_C, MINUS_PRODUCT
 from kbuild.sim.lockstep import affine, memory, places, tree
 from kbuild.sim.lockstep.affine import Affine
 from kbuild.sim.lockstep.frame import Frame
@@ -40,8 +41,7 @@ class Steps:
         """How to compute an expression."""
         known = self._known.get(id(expr))
         if known is None:
-            bind = _BOUND.get(type(expr))
-            known = self._known[id(expr)] = expr, _by_method(expr) if bind is None else bind(expr, self)
+            known = self._known[id(expr)] = expr, bound(expr, self)
         return known[1]
 
     def is_harmless(self, expr: Expr) -> bool:
@@ -58,6 +58,9 @@ class Expressions:
     def __init__(self, space: memory.Space, watching: Watching, steps: Steps) -> None:
         self.space, self.watching, self.steps = space, watching, steps
         self.call: Callable[[Function, list[Value], Frame], Value] = _no_calls
+        # What trips of loops keep, by number: for a trip, and for all of them (see `trips`).
+        self.kept_for_a_trip: dict[int, tuple[Frame, Value]] = {}
+        self.kept_for_all_trips: dict[int, tuple[Frame, Value]] = {}
 
     def value(self, expr: Expr, frame: Frame) -> Value:
         """The value of an expression in every lane."""
@@ -276,7 +279,11 @@ def _no_calls(function: Function, arguments: list[Value], frame: Frame) -> Value
 # What is bound: the node as it is, and how its parts are computed
 
 
-def _by_method(expr: Expr) -> Step:
+def bound(expr: Expr, steps: Steps) -> Step:
+    """How to compute an expression, whose parts are computed as `steps` has them."""
+    bind = _BOUND.get(type(expr))
+    if bind is not None:
+        return bind(expr, steps)
     meaning = _MEANING[type(expr)]
     return lambda machine, frame: meaning(machine, expr, frame)
 
@@ -369,7 +376,26 @@ def _fma(expr: nodes.Fma, steps: Steps) -> Step:
             machine.watching.computed(expr, found, [a, b, c], frame)
         return found
 
-    return of_parts if is_composite(expr.type) else of_floats
+    if is_composite(expr.type):
+        return of_parts
+    a, is_product_negative = _without_sign(expr.a)
+    c, is_c_negative = _without_sign(expr.c)
+    signs = is_product_negative * MINUS_PRODUCT + is_c_negative * MINUS_C
+    if not signs:
+        return of_floats
+    plain_a, plain_c = steps.of(a), steps.of(c)
+
+    def with_signs(machine: Expressions, frame: Frame) -> Value:
+        if machine.watching.values:
+            return of_floats(machine, frame)
+        return arithmetic.fma(plain_a(machine, frame), second(machine, frame), plain_c(machine, frame), kind, signs)
+
+    return with_signs
+
+
+def _without_sign(expr: Expr) -> tuple[Expr, bool]:
+    """A factor or term without the minus before it, and whether there is one: negation is exact."""
+    return (expr.operand, True) if isinstance(expr, nodes.Unary) and expr.op == "neg" else (expr, False)
 
 
 def _convert(expr: nodes.Convert, steps: Steps) -> Step:
