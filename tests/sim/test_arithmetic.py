@@ -459,6 +459,7 @@ def test_fma_needs_the_rounding_to_odd(type: Scalar, monkeypatch: pytest.MonkeyP
 
 def test_lanes_go_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lanes, "PART", 7)
+    monkeypatch.setattr(fused, "_PART", 7)
     for what, type, count in every_operation():
         operands = operands_of(type, count)
         for uniform in range(count):
@@ -468,6 +469,8 @@ def test_lanes_go_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
             assert_near(got, wanted.tolist(), type_of(got), 1) if got.dtype.kind == "f" else None
             assert got.shape == operands[0].shape
             assert got.dtype == wanted.dtype
+            if what == "fma":
+                assert_same(fused.by_passes(*some, type), wanted.tolist(), type)
 
 
 def test_no_lanes() -> None:
