@@ -46,7 +46,8 @@ class _Run:
         if found is None:
             return False
         path, guard, assign = found
-        used = {node.symbol for part in (guard.condition, assign.target) for node in walk(part) if _is_read(node)}
+        looked_at = [node for part in (guard.condition, assign.target) for node in walk(part)]
+        used = {node.symbol for node in looked_at if isinstance(node, nodes.Read)}
         if path in self._sums or used & self._assigned:
             return False
         self._sums[path] = len(self._all), guard, assign
@@ -66,10 +67,6 @@ class _Run:
             total = nodes.Assign(assign.target, _with_first(assign.value, read(before)), assign.span)
             rest[place] = nodes.If(guard.condition, (total,), (), guard.span)
         return first + rest
-
-
-def _is_read(node: nodes.Node) -> bool:
-    return isinstance(node, nodes.Read)
 
 
 def _sum(one: Stmt) -> tuple[str, nodes.If, nodes.Assign] | None:
