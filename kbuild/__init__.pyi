@@ -1385,6 +1385,14 @@ def block_idx() -> _Position:
 def grid_dim() -> _Position:
     """How many blocks the grid has; `.x`, `.y`, `.z` along one axis."""
 
+@_overload
+def grid_range(stop: int, /) -> Any:
+    """The range shared out among the threads of the grid: `for i in kb.grid_range(n)`."""
+
+@_overload
+def grid_range(start: int, stop: int, /) -> Any: ...
+@_overload
+def grid_range(start: int, stop: int, step: int, /) -> Any: ...
 def lane_id() -> int:
     """The thread's number in its warp, 0 to 31."""
 
@@ -1400,6 +1408,93 @@ def syncwarp(mask: int = 4294967295) -> None:
 def thread_idx() -> _Position:
     """The thread's number in its block; `kb.thread_idx().x` along one axis."""
 
+def warp_id() -> int:
+    """The warp's number in its block: that of the thread, over 32."""
+
+def all(condition: int) -> bool:
+    """Whether the condition holds in every lane of the warp."""
+
+def any(condition: int) -> bool:
+    """Whether the condition holds in some lane of the warp."""
+
+def ballot(condition: int) -> int:
+    """A bit for each lane whose condition holds."""
+
+def match_any(value: int) -> int:
+    """A bit for each lane of equal value."""
+
+def shfl(value: _T, lane: int, width: int = 32) -> _T:
+    """The value of lane `lane` mod `width` of the group of `width` lanes."""
+
+def shfl_down(value: _T, delta: int, width: int = 32) -> _T:
+    """The value of the lane `delta` above in the group, else the own one."""
+
+def shfl_up(value: _T, delta: int, width: int = 32) -> _T:
+    """The value of the lane `delta` below in the group, else the own one."""
+
+def shfl_xor(value: _T, mask: int, width: int = 32) -> _T:
+    """The value of the lane whose number is the own one ^ `mask`."""
+
+@_overload
+def block_max(value: _N, /) -> _N:
+    """The largest value of the threads of the block, in each of them, as `max` has it; element by element."""
+
+@_overload
+def block_max(value: _C, /) -> _C: ...
+@_overload
+def block_min(value: _N, /) -> _N:
+    """The smallest value of the threads of the block, in each of them, as `min` has it; element by element."""
+
+@_overload
+def block_min(value: _C, /) -> _C: ...
+@_overload
+def block_scan_exclusive(value: _N, /) -> _N:
+    """The sum over the threads of the block below this one, by their numbers; zero in thread 0."""
+
+@_overload
+def block_scan_exclusive(value: _C, /) -> _C: ...
+@_overload
+def block_scan_inclusive(value: _N, /) -> _N:
+    """The sum over the threads of the block up to this one, by their numbers: the warps before, then the own one."""
+
+@_overload
+def block_scan_inclusive(value: _C, /) -> _C: ...
+@_overload
+def block_sum(value: _N, /) -> _N:
+    """The sum over the threads of the block, in each of them."""
+
+@_overload
+def block_sum(value: _C, /) -> _C: ...
+@_overload
+def warp_max(value: _N, /) -> _N:
+    """The largest value of the lanes of the warp, in each of them, as `max` has it; element by element."""
+
+@_overload
+def warp_max(value: _C, /) -> _C: ...
+@_overload
+def warp_min(value: _N, /) -> _N:
+    """The smallest value of the lanes of the warp, in each of them, as `min` has it; element by element."""
+
+@_overload
+def warp_min(value: _C, /) -> _C: ...
+@_overload
+def warp_scan_exclusive(value: _N, /) -> _N:
+    """The sum over the lanes below this one; zero in lane 0."""
+
+@_overload
+def warp_scan_exclusive(value: _C, /) -> _C: ...
+@_overload
+def warp_scan_inclusive(value: _N, /) -> _N:
+    """The sum over the lanes up to this one."""
+
+@_overload
+def warp_scan_inclusive(value: _C, /) -> _C: ...
+@_overload
+def warp_sum(value: _N, /) -> _N:
+    """The sum over the lanes of the warp, in each of them."""
+
+@_overload
+def warp_sum(value: _C, /) -> _C: ...
 def static(expression: _T) -> _T:
     """The value of a Python expression, computed while building; as a condition it removes a branch before typing."""
 

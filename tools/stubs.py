@@ -175,7 +175,8 @@ def _head(entry: Entry, signature: Described, suffix: str | None) -> str:
     # What has rows or several functions takes no keywords; forms do where they have defaults.
     is_form = entry.row is None and not entry.is_library
     has_names = len(entry.uses) == 1 or (is_form and any(p.default for p in signature.parameters))
-    is_named = entry.row is None and not entry.is_stateful and has_names
+    has_names = has_names and (entry.row is None or entry.row.is_collective)
+    is_named = not entry.is_stateful and has_names
     for parameter in signature.parameters:
         parameters.append(_parameter(parameter, suffix, text, is_reduced))
     if not is_named:

@@ -113,6 +113,13 @@ def _refuse_cooperation(function: Function) -> None:
                     node.span,
                     _WITHOUT,
                 )
+            if isinstance(node, nodes.Intrinsic) and node.name in nodes.COLLECTIVES:
+                raise Undifferentiable(
+                    f"the lanes of a warp do kb.{node.name} together here, and a kernel whose threads work together "
+                    "has no adjoint",
+                    node.span,
+                    _WITHOUT,
+                )
 
 
 _WITHOUT = "say `enable_backward=False` in the kernel's decorator, or give the function a gradient with @kb.func_grad"

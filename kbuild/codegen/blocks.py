@@ -15,6 +15,7 @@ _OVER_ALL_AXES = {
     ),
     # Warps are made of threads by their number in the block.
     "lane_id": "(threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z)) & 31",
+    "warp_id": "(threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z)) >> 5",
 }
 _ALONG = {"thread_idx": "threadIdx", "block_idx": "blockIdx", "block_dim": "blockDim", "grid_dim": "gridDim"}
 

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
         def same(self) -> str: ...
         def from_end(self) -> str: ...
         def atomic(self, name: str, type: Scalar, sum_of: str) -> str: ...
+        def collective(self, name: str, type: Scalar) -> str: ...
         def function(self, function: Function, thread: str) -> str: ...
 
 
@@ -264,6 +265,8 @@ class ExpressionEmitter:
         assert isinstance(type, Scalar)
         if row.is_atomic:
             return self.atomic(expr.name, type, texts)
+        if row.is_collective:
+            return f"{self.unit.collective(expr.name, type)}({', '.join(texts)})"
         spelling = row.cuda.get(type.spelling)
         if spelling is None and type == FLOAT16:
             spelling = row.cuda["float32"]

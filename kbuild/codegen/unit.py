@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from kbuild.codegen import atomics, blocks, helpers, indexed
+from kbuild.codegen import atomics, blocks, helpers, indexed, warps
 from kbuild.codegen.functions import FunctionEmitter
 from kbuild.codegen.names import Names, field_name
 from kbuild.codegen.types import SCALAR_NAMES, array_name, composite_name
@@ -154,6 +154,15 @@ class UnitEmitter:
         """The helper of an atomic operation."""
         self.type_name(type)
         self.parts.setdefault(("atomic", name, type.spelling), atomics.function(name, type, sum_of))
+        return f"kb_{name}"
+
+    def collective(self, name: str, type: Scalar) -> str:
+        """The helper of what the lanes of a warp do together."""
+        self.type_name(type)
+        for what in ("block_dim", "thread_idx"):
+            self.position(what)
+        self.parts.setdefault(("lanes",), warps.LANES)
+        self.parts.setdefault(("collective", name, type.spelling), warps.function(name, type))
         return f"kb_{name}"
 
     def view(self, array: Array, count: int) -> str:

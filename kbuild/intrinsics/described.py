@@ -33,14 +33,41 @@ block_dim         no     () -> Int32
     # How many threads a block has; `.x`, `.y`, `.z` along one axis.
 grid_dim          no     () -> Int32
     # How many blocks the grid has; `.x`, `.y`, `.z` along one axis.
+grid_range        no     (stop: Integer) -> Any; (start: Integer, stop: Integer) -> Any; \
+(start: Integer, stop: Integer, step: Integer) -> Any
+    # The range shared out among the threads of the grid: `for i in kb.grid_range(n)`.
 lane_id           no     () -> Int32
     # The thread's number in its warp, 0 to 31.
+warp_id           no     () -> Int32
+    # The warp's number in its block: that of the thread, over 32.
 shared_array      no     (shape: Any, dtype: Type) -> Any
     # An array in the memory of the block, declared once: `tile = kb.shared_array((16, 17), float)`.
 syncthreads       no     () -> None
     # Waits until every thread of the block is here.
 syncwarp          no     (mask: Uint32 = 4294967295) -> None
     # Waits until every thread of the warp that the mask names is here.
+
+== Warps
+shfl              no     (value: Value, lane: Int32, width: int = 32) -> Value
+shfl_up           no     (value: Value, delta: Int32, width: int = 32) -> Value
+shfl_down         no     (value: Value, delta: Int32, width: int = 32) -> Value
+shfl_xor          no     (value: Value, mask: Int32, width: int = 32) -> Value
+ballot            no     (condition: Bool) -> Uint32
+any               no     (condition: Bool) -> Bool
+all               no     (condition: Bool) -> Bool
+match_any         no     (value: Integer) -> Uint32
+
+== Sums and scans of warps and blocks
+warp_sum          yes    (value: Number) -> Number; (value: Composite[Number]) -> Composite[Number]
+warp_min          no     (value: Number) -> Number; (value: Composite[Number]) -> Composite[Number]
+warp_max          no     (value: Number) -> Number; (value: Composite[Number]) -> Composite[Number]
+warp_scan_inclusive  no  (value: Number) -> Number; (value: Composite[Number]) -> Composite[Number]
+warp_scan_exclusive  no  (value: Number) -> Number; (value: Composite[Number]) -> Composite[Number]
+block_sum         yes    (value: Number) -> Number; (value: Composite[Number]) -> Composite[Number]
+block_min         no     (value: Number) -> Number; (value: Composite[Number]) -> Composite[Number]
+block_max         no     (value: Number) -> Number; (value: Composite[Number]) -> Composite[Number]
+block_scan_inclusive  no  (value: Number) -> Number; (value: Composite[Number]) -> Composite[Number]
+block_scan_exclusive  no  (value: Number) -> Number; (value: Composite[Number]) -> Composite[Number]
 
 == Compile time
 static            no     (expression: Value) -> Value

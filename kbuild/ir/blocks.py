@@ -12,12 +12,13 @@ from kbuild.ir.types import Shared
 from kbuild.loader.abi import align_up
 
 # Where a thread stands in the grid is a matter of blocks; the size of a block and the lane are not.
-_OF_THE_GRID = frozenset({"thread_idx", "block_idx", "grid_dim"})
+_OF_THE_GRID = frozenset({"thread_idx", "block_idx", "grid_dim", "warp_id"})
 
 
 @lru_cache(maxsize=1024)
 def in_whole_blocks(kernel: Kernel) -> bool:
-    """Every block of a launch must be full: its threads wait for one another, share memory, or ask for their place."""
+    """Every block of a launch must be full: its threads wait for one another, share memory, exchange values, or ask for
+    their place."""
     return any(_asks_for_blocks(function) for function in [*callees(kernel.function), kernel.function])
 
 
@@ -25,7 +26,9 @@ def _asks_for_blocks(function: Function) -> bool:
     if function.shared:
         return True
     return any(
-        isinstance(node, nodes.Barrier) or (isinstance(node, nodes.Position) and node.what in _OF_THE_GRID)
+        isinstance(node, nodes.Barrier)
+        or (isinstance(node, nodes.Position) and node.what in _OF_THE_GRID)
+        or (isinstance(node, nodes.Intrinsic) and node.name in nodes.COLLECTIVES)
         for node in walk(function.body)
     )
 

@@ -15,7 +15,7 @@ HasEffects = Callable[[str], bool]
 @cache
 def changes_memory(function: Function, has_effects: HasEffects) -> bool:
     """The function, or one that it calls, stores to an array, prints, asserts, waits at a barrier, or has an
-    intrinsic's effect, by name.
+    intrinsic's effect (on memory, or on the other lanes of the warp), by name.
 
     What is printed goes through memory too, and a failed assert ends what would come after it.
     """

@@ -31,6 +31,12 @@ Meaning, where the names leave a choice:
   Their elements hold anything until assigned.
 - `Barrier` is reached by all threads of a block (or by the lanes of a warp in its mask), or by none. What they did to
   memory before it is seen by all of them after it.
+- An `Intrinsic` of `COLLECTIVES` is reached by all lanes of a warp that the block has, or by none. They exchange
+  values, and nothing is said about memory. `shfl*` take (value, lane | delta | mask, width): of the second the low
+  five bits count, the width is a constant, 1, 2, 4 … 32. Lanes form groups of so many. `shfl` reads lane (lane mod
+  width) of the own group, `shfl_up` the lane `delta` below and `shfl_down` above, `shfl_xor` the own number ^ mask;
+  where that is beyond the group (below it for `shfl_up`, above it for the others), or a lane that the block does not
+  have, the result is the own value.
 - A function's `gradient` and `replay` say how it is differentiated; they mean nothing for what it computes, and are
   reached through it, not called. `gradient` adds to the adjoints of the arguments: its parameters are those of the
   function, then for each that is an array with floats in it the adjoint array (of the same type, and perhaps not
@@ -55,6 +61,8 @@ BINARY_OPS: Final = frozenset({"add", "sub", "mul", "div", "floordiv", "mod", "s
 COMPARE_OPS: Final = frozenset({"eq", "ne", "lt", "le", "gt", "ge"})
 LOGICAL_OPS: Final = frozenset({"and", "or"})
 POSITIONS: Final = frozenset({"thread_idx", "block_idx", "block_dim", "grid_dim"})  # those along an axis, too
+SHUFFLES: Final = frozenset({"shfl", "shfl_up", "shfl_down", "shfl_xor"})
+COLLECTIVES: Final = SHUFFLES | {"ballot", "any", "all", "match_any"}  # intrinsics that all lanes of a warp do together
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -156,8 +164,8 @@ class ThreadIndex:
 @dataclass(frozen=True, slots=True)
 class Position:
     """Where the thread stands in the grid, int32: one of `POSITIONS` along x, y or z (0, 1, 2), or over all axes (None,
-    x fastest), or its `lane_id` or `launch_idx` (None): its number in the driver launch, which is a piece of a launch
-    that is too large for one.
+    x fastest), or its `lane_id`, the `warp_id` of its warp in the block, or `launch_idx` (None): its number in the
+    driver launch, which is a piece of a launch that is too large for one.
     """
 
     what: str
@@ -259,7 +267,8 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Intrinsic:
-    """A row of `kbuild.intrinsics` by name. An atomic's first argument is a place in an array."""
+    """A row of `kbuild.intrinsics` by name. An atomic's first argument is a place in an array; one of `COLLECTIVES`
+    stands where effects do, since all lanes come to it together."""
 
     name: str
     arguments: tuple[Expr, ...]

@@ -120,6 +120,8 @@ class Expressions:
             case nodes.Call(callee, arguments):
                 return call(ast.Name(self.name_of_function(callee), ast.Load()), *map(self.alone, arguments))
             case nodes.Intrinsic(name, arguments):
+                if name in nodes.COLLECTIVES:
+                    return call(kb(name), *map(self.typed, arguments[:1]), *map(self.fitted, arguments[1:]))
                 spelled = self._atomic(arguments) if self.has_effects(name) else self.together(arguments)
                 return call(kb(name), *spelled)
         return self._operator(expr)

@@ -191,7 +191,7 @@ class _Verifier:
             case nodes.ThreadIndex(axis, ndim, type):
                 self.require(0 <= axis < ndim <= 4 and type == INT32, expr, "thread index")
             case nodes.Position(what, axis, type):
-                known = what in nodes.POSITIONS or (what in ("lane_id", "launch_idx") and axis is None)
+                known = what in nodes.POSITIONS or (what in ("lane_id", "warp_id", "launch_idx") and axis is None)
                 self.require(known and axis in (None, 0, 1, 2) and type == INT32, expr, "position")
             case nodes.Unary(op, operand, type):
                 self.require(op in nodes.UNARY_OPS and operand.type == type, expr, "unary type")
@@ -224,6 +224,11 @@ class _Verifier:
                 wanted = tuple(p.type for p in callee.parameters)
                 self.require(tuple(a.type for a in arguments) == wanted, expr, "arguments")
                 self.require(callee.result == type, expr, "result")
+            case nodes.Intrinsic(name, (_, _, width)) if name in nodes.SHUFFLES:
+                known = isinstance(width, nodes.Const) and width.value in (1, 2, 4, 8, 16, 32)
+                self.require(known, expr, "width of a shuffle")
+            case nodes.Intrinsic(name) if name in nodes.COLLECTIVES:
+                pass
             case nodes.Intrinsic(name, arguments):
                 # Its types are held to its signature where it is built, by `intrinsics.table`.
                 on_element = bool(arguments) and isinstance(root_of(arguments[0]), nodes.Index)

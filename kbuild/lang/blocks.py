@@ -21,7 +21,7 @@ from kbuild.loader.types import abi_type
 from kbuild.targets import Architecture
 
 BARRIERS = frozenset({"syncthreads", "syncwarp"})
-NAMES = frozenset({*nodes.POSITIONS, *BARRIERS, "lane_id", "shared_array"})
+NAMES = frozenset({*nodes.POSITIONS, *BARRIERS, "lane_id", "warp_id", "shared_array", "grid_range"})
 ALL_LANES = 0xFFFFFFFF
 _MAX_DIMENSIONS = 4
 _DECLARE = "declare it at the top level of a function: `tile = kb.shared_array((16, 17), float)`"
@@ -180,6 +180,8 @@ def call(ctx: Context, name: str, node: ast.Call) -> Operand:
     """The position of the thread; what is no value is refused."""
     if name == "shared_array":
         ctx.refuse("KB193", "an array in shared memory is declared, not computed", node, _DECLARE)
+    if name == "grid_range":
+        ctx.refuse("KB131", "kb.grid_range gives no value", node, "loop over it: `for i in kb.grid_range(n):`")
     if name in BARRIERS:
         ctx.refuse("KB131", f"kb.{name} gives no value", node, "write it as a statement of its own")
     _refuse_arguments(ctx, name, node)

@@ -44,6 +44,7 @@ from kbuild.lang import (
     places,
     references,
     static,
+    warps,
 )
 from kbuild.lang.context import Context
 from kbuild.lang.expressions import captured_operand, outer
@@ -82,6 +83,8 @@ def call(ctx: Context, node: ast.expr) -> Operand:
         return atomics.call(ctx, callee.name, node)
     if isinstance(callee, Builtin) and callee.name in blocks.NAMES:
         return blocks.call(ctx, callee.name, node)
+    if isinstance(callee, Builtin) and callee.name in warps.NAMES:
+        return warps.call(ctx, callee.name, node)
     if isinstance(callee, Builtin) and callee.name in STATEFUL:
         return _stateful(ctx, callee.name, node)
     if any(k.arg is None for k in node.keywords):

@@ -17,7 +17,7 @@ from kbuild.ir import nodes
 from kbuild.ir.nodes import Expr, Function, Stmt, Symbol
 from kbuild.ir.traverse import root_of
 from kbuild.ir.types import INT64, Scalar, Shared, Vector
-from kbuild.sim.lockstep import atomics, barriers, memory, tree
+from kbuild.sim.lockstep import atomics, barriers, collectives, memory, tree
 from kbuild.sim.lockstep.expressions import Expressions
 from kbuild.sim.lockstep.frame import Frame, join
 from kbuild.sim.lockstep.lanes import Lanes
@@ -145,6 +145,8 @@ class Statements:
         value = stmt.value
         if isinstance(value, nodes.Intrinsic) and ALL_ROWS[value.name].is_atomic:
             found = self.atomic(value, frame, is_used=True)
+        elif isinstance(value, nodes.Intrinsic) and ALL_ROWS[value.name].is_collective:
+            found = self.collective(value, frame)
         else:
             found = self._value(value, frame)
         self.assign(stmt.target, found, frame)
@@ -199,9 +201,16 @@ class Statements:
         value = stmt.value
         if isinstance(value, nodes.Intrinsic) and ALL_ROWS[value.name].is_atomic:
             self.atomic(value, frame, is_used=False)
+        elif isinstance(value, nodes.Intrinsic) and ALL_ROWS[value.name].is_collective:
+            self.collective(value, frame)
         else:
             self._value(value, frame)
         return None
+
+    def collective(self, expr: nodes.Intrinsic, frame: Frame) -> Any:
+        """What the lanes of a warp do together."""
+        given = [self.expressions.dense(one, frame) for one in expr.arguments]
+        return collectives.apply(expr.name, given, frame.lanes, self.ended)
 
     def atomic(self, expr: nodes.Intrinsic, frame: Frame, is_used: bool) -> Any:
         """An atomic operation; the values before."""
