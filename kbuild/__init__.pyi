@@ -69,6 +69,8 @@ from kbuild.primitives.sums import array_sum as array_sum
 
 types = _factories
 
+_Order: TypeAlias = Literal["relaxed", "acquire", "release", "acq_rel"]
+_Scope: TypeAlias = Literal["device", "block", "system"]
 _T = TypeVar("_T")
 _U = TypeVar("_U")
 _P = ParamSpec("_P")
@@ -1495,6 +1497,18 @@ def warp_sum(value: _N, /) -> _N:
 
 @_overload
 def warp_sum(value: _C, /) -> _C: ...
+def assume(condition: int) -> None:
+    """Tells the compiler that the condition holds here; the simulator checks it."""
+
+def load_readonly(array: array[_T] | indexedarray[_T], /, *indices: int) -> _T:
+    """An element of an array that nobody stores to while the kernel runs, through the cache for such data."""
+
+def load_streaming(array: array[_T] | indexedarray[_T], /, *indices: int) -> _T:
+    """An element that is needed once: caches let go of it first."""
+
+def store_streaming(array: array[_T] | indexedarray[_T], /, *indices_and_value: Any) -> None:
+    """`array[indices] = value`, of what is not read again soon: caches let go of it first."""
+
 def static(expression: _T) -> _T:
     """The value of a Python expression, computed while building; as a condition it removes a branch before typing."""
 
@@ -2399,59 +2413,59 @@ def pnoise(state: int, xyzt: vec4, px: int, py: int, pz: int, pt: int, /) -> flo
     """Noise in space and time that repeats after whole periods, also where coordinates are negative."""
 
 @_overload
-def atomic_add(array: array[_T] | indexedarray[_T], /, *indices_and_values: Any) -> _T:
+def atomic_add(array: array[_T] | indexedarray[_T], /, *indices_and_values: Any, order: _Order = ..., scope: _Scope = ...) -> _T:
     """Adds to the element."""
 
 @_overload
-def atomic_add(place: _T, value: _T, /) -> _T: ...
+def atomic_add(place: _T, value: _T, /, *, order: _Order = ..., scope: _Scope = ...) -> _T: ...
 @_overload
-def atomic_and(array: array[_T] | indexedarray[_T], /, *indices_and_values: Any) -> _T:
+def atomic_and(array: array[_T] | indexedarray[_T], /, *indices_and_values: Any, order: _Order = ..., scope: _Scope = ...) -> _T:
     """Keeps the bits that the value has too."""
 
 @_overload
-def atomic_and(place: _T, value: _T, /) -> _T: ...
+def atomic_and(place: _T, value: _T, /, *, order: _Order = ..., scope: _Scope = ...) -> _T: ...
 @_overload
-def atomic_cas(array: array[_T] | indexedarray[_T], /, *indices_and_values: Any) -> _T:
+def atomic_cas(array: array[_T] | indexedarray[_T], /, *indices_and_values: Any, order: _Order = ..., scope: _Scope = ...) -> _T:
     """Replaces the element where it equals `compare`, bit by bit."""
 
 @_overload
-def atomic_cas(place: _T, compare: _T, value: _T, /) -> _T: ...
+def atomic_cas(place: _T, compare: _T, value: _T, /, *, order: _Order = ..., scope: _Scope = ...) -> _T: ...
 @_overload
-def atomic_exch(array: array[_T] | indexedarray[_T], /, *indices_and_values: Any) -> _T:
+def atomic_exch(array: array[_T] | indexedarray[_T], /, *indices_and_values: Any, order: _Order = ..., scope: _Scope = ...) -> _T:
     """Replaces the element."""
 
 @_overload
-def atomic_exch(place: _T, value: _T, /) -> _T: ...
+def atomic_exch(place: _T, value: _T, /, *, order: _Order = ..., scope: _Scope = ...) -> _T: ...
 @_overload
-def atomic_max(array: array[_T] | indexedarray[_T], /, *indices_and_values: Any) -> _T:
+def atomic_max(array: array[_T] | indexedarray[_T], /, *indices_and_values: Any, order: _Order = ..., scope: _Scope = ...) -> _T:
     """Keeps the larger; a NaN loses."""
 
 @_overload
-def atomic_max(place: _T, value: _T, /) -> _T: ...
+def atomic_max(place: _T, value: _T, /, *, order: _Order = ..., scope: _Scope = ...) -> _T: ...
 @_overload
-def atomic_min(array: array[_T] | indexedarray[_T], /, *indices_and_values: Any) -> _T:
+def atomic_min(array: array[_T] | indexedarray[_T], /, *indices_and_values: Any, order: _Order = ..., scope: _Scope = ...) -> _T:
     """Keeps the smaller; a NaN loses."""
 
 @_overload
-def atomic_min(place: _T, value: _T, /) -> _T: ...
+def atomic_min(place: _T, value: _T, /, *, order: _Order = ..., scope: _Scope = ...) -> _T: ...
 @_overload
-def atomic_or(array: array[_T] | indexedarray[_T], /, *indices_and_values: Any) -> _T:
+def atomic_or(array: array[_T] | indexedarray[_T], /, *indices_and_values: Any, order: _Order = ..., scope: _Scope = ...) -> _T:
     """Sets the bits of the value."""
 
 @_overload
-def atomic_or(place: _T, value: _T, /) -> _T: ...
+def atomic_or(place: _T, value: _T, /, *, order: _Order = ..., scope: _Scope = ...) -> _T: ...
 @_overload
-def atomic_sub(array: array[_T] | indexedarray[_T], /, *indices_and_values: Any) -> _T:
+def atomic_sub(array: array[_T] | indexedarray[_T], /, *indices_and_values: Any, order: _Order = ..., scope: _Scope = ...) -> _T:
     """Subtracts from the element."""
 
 @_overload
-def atomic_sub(place: _T, value: _T, /) -> _T: ...
+def atomic_sub(place: _T, value: _T, /, *, order: _Order = ..., scope: _Scope = ...) -> _T: ...
 @_overload
-def atomic_xor(array: array[_T] | indexedarray[_T], /, *indices_and_values: Any) -> _T:
+def atomic_xor(array: array[_T] | indexedarray[_T], /, *indices_and_values: Any, order: _Order = ..., scope: _Scope = ...) -> _T:
     """Turns the bits of the value round."""
 
 @_overload
-def atomic_xor(place: _T, value: _T, /) -> _T: ...
+def atomic_xor(place: _T, value: _T, /, *, order: _Order = ..., scope: _Scope = ...) -> _T: ...
 @_overload
 def lower_bound(arr: array[Any], value: float, /) -> int:
     """The first position whose element is not below the value, else the length of the array; elements never fall."""

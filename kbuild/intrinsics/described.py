@@ -69,6 +69,16 @@ block_max         no     (value: Number) -> Number; (value: Composite[Number]) -
 block_scan_inclusive  no  (value: Number) -> Number; (value: Composite[Number]) -> Composite[Number]
 block_scan_exclusive  no  (value: Number) -> Number; (value: Composite[Number]) -> Composite[Number]
 
+== Hints
+assume            no     (condition: Bool) -> None
+    # Tells the compiler that the condition holds here; the simulator checks it.
+load_readonly     yes    (array: Array[Value], *indices: Int32) -> Value
+    # An element of an array that nobody stores to while the kernel runs, through the cache for such data.
+load_streaming    yes    (array: Array[Value], *indices: Int32) -> Value
+    # An element that is needed once: caches let go of it first.
+store_streaming   yes    (array: Array[Value], *indices: Int32, value: Value) -> None
+    # `array[indices] = value`, of what is not read again soon: caches let go of it first.
+
 == Compile time
 static            no     (expression: Value) -> Value
     # The value of a Python expression, computed while building; as a condition it removes a branch before typing.
@@ -309,17 +319,17 @@ curlnoise         yes    \
 (state: Uint32, xyzt: vec4, octaves: Uint32 = 1, lacunarity: Float32 = 2.0, gain: Float32 = 0.5) -> vec3
 
 == Atomic operations
-atomic_add        yes    (array: Array[Number], *indices: Int32, value: Number) -> Number
-atomic_sub        yes    (array: Array[Number], *indices: Int32, value: Number) -> Number
-atomic_min        parts  (array: Array[Number], *indices: Int32, value: Number) -> Number
+atomic_add        yes    (array: Array[Number], *indices: Int32, value: Number, *, order: str = 'relaxed', scope: str = 'device') -> Number
+atomic_sub        yes    (array: Array[Number], *indices: Int32, value: Number, *, order: str = 'relaxed', scope: str = 'device') -> Number
+atomic_min        parts  (array: Array[Number], *indices: Int32, value: Number, *, order: str = 'relaxed', scope: str = 'device') -> Number
     ! the one value that is there after the launch gets all; of equal ones any
-atomic_max        parts  (array: Array[Number], *indices: Int32, value: Number) -> Number
+atomic_max        parts  (array: Array[Number], *indices: Int32, value: Number, *, order: str = 'relaxed', scope: str = 'device') -> Number
     ! the one value that is there after the launch gets all; of equal ones any
-atomic_and        no     (array: Array[Integer], *indices: Int32, value: Integer) -> Integer
-atomic_or         no     (array: Array[Integer], *indices: Int32, value: Integer) -> Integer
-atomic_xor        no     (array: Array[Integer], *indices: Int32, value: Integer) -> Integer
-atomic_exch       no     (array: Array[Number], *indices: Int32, value: Number) -> Number
-atomic_cas        no     (array: Array[Number], *indices: Int32, compare: Number, value: Number) -> Number
+atomic_and        no     (array: Array[Integer], *indices: Int32, value: Integer, *, order: str = 'relaxed', scope: str = 'device') -> Integer
+atomic_or         no     (array: Array[Integer], *indices: Int32, value: Integer, *, order: str = 'relaxed', scope: str = 'device') -> Integer
+atomic_xor        no     (array: Array[Integer], *indices: Int32, value: Integer, *, order: str = 'relaxed', scope: str = 'device') -> Integer
+atomic_exch       no     (array: Array[Number], *indices: Int32, value: Number, *, order: str = 'relaxed', scope: str = 'device') -> Number
+atomic_cas        no     (array: Array[Number], *indices: Int32, compare: Number, value: Number, *, order: str = 'relaxed', scope: str = 'device') -> Number
 
 == Searching
 lower_bound       no     (arr: Array[Number], value: Number) -> Int32; \

@@ -45,5 +45,5 @@ def shared_bytes(function: Function) -> int:
     """Shared memory that a block takes, each array behind the one before it."""
     end = 0
     for _, _, type in shared_arrays(function):
-        end = align_up(end, type.element.align) + type.bytes
+        end = align_up(end, type.alignment) + type.bytes
     return end

@@ -4,7 +4,7 @@
     function = Function(name, module, parameters, result, body, shared, wraps, gradient?, replay?)
     stmt     = Assign(place, expr) | Evaluate(expr) | If(expr, stmt*, stmt*) | While(expr, stmt*)
              | For(symbol, start, stop, step, stmt*) | Break | Continue | Return(expr?)
-             | Print(pieces, expr*) | Assert(expr, owner, number, text) | Barrier(expr?)
+             | Print(pieces, expr*) | Assert(expr, owner, number, text) | Assume(expr, text) | Barrier(expr?)
     place    = Read(symbol) | Index(array, expr*) | Component(place, expr*) | Member(place, field)
     expr     = Const | place | Extent(array, axis) | View(array, expr*) | ThreadIndex(axis, ndim)
              | Position(what, axis) | Unary | Binary | Compare | Logical | Select(condition, expr, expr)
@@ -27,6 +27,11 @@ Meaning, where the names leave a choice:
   body and never read outside.
 - `Print` writes its pieces, arguments in the places of the conversions, as C's printf does (see `ir.formats`).
 - `Assert` ends the thread where its condition is false, and the launch then fails.
+- `Assume` says what holds here: the compiler may count on it. Where it does not hold, nothing is defined.
+- An atomic is ordered as C++ has it (`ORDERS`): `release` lets all that acquire from it see what was done before,
+  `acquire` sees that. Threads within its `scope` (`SCOPES`) take part; it is atomic for those alone.
+- `cache` of an `Index` is a hint (`HINTS`) and changes no meaning. What is read as `readonly` is stored to by nobody
+  while the kernel runs.
 - The symbols in a function's `shared` are arrays in shared memory: one each for every block, the same for every call.
   Their elements hold anything until assigned.
 - `Barrier` is reached by all threads of a block (or by the lanes of a warp in its mask), or by none. What they did to
@@ -65,6 +70,12 @@ SHUFFLES: Final = frozenset({"shfl", "shfl_up", "shfl_down", "shfl_xor"})
 COLLECTIVES: Final = SHUFFLES | {"ballot", "any", "all", "match_any"}  # intrinsics that all lanes of a warp do together
 
 
+# Of atomics; the first of each is what they are unless the source says otherwise.
+ORDERS: Final = ("relaxed", "acquire", "release", "acq_rel")
+SCOPES: Final = ("device", "block", "system")
+HINTS: Final = frozenset({"readonly", "streaming"})  # for caches, where an element is loaded or stored
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Symbol:
     """A parameter or local variable. Equality is identity."""
@@ -94,12 +105,13 @@ class Read:
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """Element of an array in memory; as many integer indices as the array has dimensions."""
+    """Element of an array in memory; as many integer indices as the array has dimensions. `cache` is "" or a hint."""
 
     array: Expr
     indices: tuple[Expr, ...]
     type: Type
     span: Span | None = None
+    cache: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,6 +286,8 @@ class Intrinsic:
     arguments: tuple[Expr, ...]
     type: Type
     span: Span | None = None
+    order: str = "relaxed"
+    scope: str = "device"
 
 
 @dataclass(frozen=True, slots=True)
@@ -351,6 +365,15 @@ class Assert:
 
 
 @dataclass(frozen=True, slots=True)
+class Assume:
+    """What holds, in words."""
+
+    condition: Expr
+    text: str
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Barrier:
     """Waits for all threads of the block; with a mask (uint32) for the lanes of the warp that it names."""
 
@@ -413,7 +436,7 @@ Expr: TypeAlias = (
     | Call
     | Intrinsic
 )
-Stmt: TypeAlias = Assign | Evaluate | If | For | While | Break | Continue | Return | Print | Assert | Barrier
+Stmt: TypeAlias = Assign | Evaluate | If | For | While | Break | Continue | Return | Print | Assert | Assume | Barrier
 Node: TypeAlias = Expr | Stmt
 
 EXPRESSIONS: Final = Expr.__args__

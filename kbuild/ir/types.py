@@ -27,9 +27,12 @@ from kbuild.loader.abi import (
     Struct,
     Type,
     Vector,
+    align_up,
     quaternion,
     transformation,
 )
+
+WORD = 4  # bytes that the hardware compares and swaps at least
 
 __all__ = [
     "BOOL",
@@ -92,8 +95,13 @@ class Shared(Array):
 
     @property
     def bytes(self) -> int:
-        """What its elements take."""
-        return math.prod(self.shape) * self.element.size
+        """What its elements take, in whole words: atomics on narrow ones work on the word around."""
+        return align_up(math.prod(self.shape) * self.element.size, WORD)
+
+    @property
+    def alignment(self) -> int:
+        """Where it may begin: an element, and a word."""
+        return max(self.element.align, WORD)
 
 
 class Void(Type):

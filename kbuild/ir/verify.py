@@ -105,6 +105,8 @@ class _Verifier:
             case nodes.Assert(condition, _, number):
                 self.condition(condition)
                 self.require(number > 0, stmt, "number of an assert")
+            case nodes.Assume(condition):
+                self.condition(condition)
             case nodes.Return(value):
                 found = VOID if value is None else value.type
                 self.require(found == self.function.result, stmt, f"returns {found}, not {self.function.result}")
@@ -173,6 +175,7 @@ class _Verifier:
             case nodes.Index(array, indices, type):
                 self.require(isinstance(array.type, Array) and array.type.element == type, expr, "element type")
                 self.require(len(indices) == getattr(array.type, "ndim", -1), expr, "number of indices")
+                self.require(expr.cache == "" or expr.cache in nodes.HINTS, expr, "hint")
                 self.require(all(is_integer(i.type) for i in indices), expr, "index is no integer")
             case nodes.Component(base, indices, type):
                 self.require(component_type(base.type, len(indices)) == type, expr, "component type")
@@ -230,6 +233,9 @@ class _Verifier:
             case nodes.Intrinsic(name) if name in nodes.COLLECTIVES:
                 pass
             case nodes.Intrinsic(name, arguments):
+                self.require(expr.order in nodes.ORDERS and expr.scope in nodes.SCOPES, expr, "order or scope")
+                is_plain = (expr.order, expr.scope) == (nodes.ORDERS[0], nodes.SCOPES[0])
+                self.require(is_plain or self.has_effects(name), expr, "order of what is not atomic")
                 # Its types are held to its signature where it is built, by `intrinsics.table`.
                 on_element = bool(arguments) and isinstance(root_of(arguments[0]), nodes.Index)
                 self.require(on_element or not self.has_effects(name), expr, "atomic on no element of an array")

@@ -38,6 +38,7 @@ from kbuild.lang import (
     constructors,
     debugging,
     forms,
+    hints,
     inout,
     operators,
     overloads,
@@ -83,6 +84,8 @@ def call(ctx: Context, node: ast.expr) -> Operand:
         return atomics.call(ctx, callee.name, node)
     if isinstance(callee, Builtin) and callee.name in blocks.NAMES:
         return blocks.call(ctx, callee.name, node)
+    if isinstance(callee, Builtin) and callee.name in hints.NAMES:
+        return hints.call(ctx, callee.name, node)
     if isinstance(callee, Builtin) and callee.name in warps.NAMES:
         return warps.call(ctx, callee.name, node)
     if isinstance(callee, Builtin) and callee.name in STATEFUL:

@@ -41,6 +41,10 @@ class AssertFailed(Fault):
     """An assert of the kernel's does not hold."""
 
 
+class AssumptionFailed(Fault):
+    """What the kernel tells the compiler to count on is not so."""
+
+
 @dataclass
 class Outcome:
     """What a run has seen: `approximate` when a result is only near on other devices, `steps` statements executed.
@@ -157,6 +161,9 @@ class _Machine:
             case nodes.Assert(condition, owner, number, text):
                 if not self.value(condition, frame):
                     raise AssertFailed(f"{owner}:{number}: the assertion `{text}` fails")
+            case nodes.Assume(condition, text):
+                if not self.value(condition, frame):
+                    raise AssumptionFailed(f"the assumption `{text}` does not hold")
             case nodes.Break():
                 return _BREAK
             case nodes.Continue():

@@ -5,6 +5,7 @@
 #include <vector>
 
 #define __shared__ static
+#define __align__(n) __attribute__((aligned(n)))
 
 namespace host_blocks {
 
@@ -147,3 +148,11 @@ static inline unsigned int __ballot_sync(unsigned int, int holds) {
 }
 static inline int __any_sync(unsigned int all, int holds) { return __ballot_sync(all, holds) != 0; }
 static inline int __all_sync(unsigned int all, int holds) { return __ballot_sync(all, !holds) == 0; }
+// From sm_70 on; older GPUs do it by shuffles.
+template <class T> static inline unsigned int __match_any_sync(unsigned int, T x) {
+    host_blocks::give(x);
+    unsigned int found = 0;
+    for (int lane = 0; lane < 32; ++lane)
+        if (host_blocks::has(lane) && host_blocks::taken<T>(lane) == x) found |= 1u << lane;
+    return found;
+}

@@ -39,6 +39,10 @@ APART = {
         name: f"a: kb.array(dtype=float)|a[0] = kb.{name}(a[1], 2); a[1] = kb.{name}(a[1], 3, width=8)"
         for name in nodes.SHUFFLES
     },
+    "assume": "a: kb.array(dtype=int)|kb.assume(a[0] > 3); a[0] = 1",
+    "load_readonly": "a: kb.array2d(dtype=kb.vec3), b: kb.array(dtype=kb.vec3)|b[0] = kb.load_readonly(a, 0, 1)",
+    "load_streaming": "a: kb.indexedarray(dtype=kb.mat22h)|a[0] = kb.load_streaming(a, 1)",
+    "store_streaming": "a: kb.array2d(dtype=kb.uint8)|kb.store_streaming(a, 1, 2, 3)",
     "thread_idx": "a: kb.array(dtype=int)|a[0] = kb.thread_idx() + kb.thread_idx().x",
     "identity": "m: kb.array(dtype=kb.mat33d)|m[0] = kb.identity(3, kb.float64)",
     "matrix": "m: kb.array(dtype=kb.mat22d), x: kb.float64|"
@@ -58,7 +62,8 @@ APART = {
     "vector": "v: kb.array(dtype=kb.vec2d), x: kb.float64|"
     "v[0] = kb.vector(x, x); v[1] = kb.vector(length=2, dtype=kb.float64); v[2] = kb.vector(v[0])",
     **{
-        name: f"a: kb.array2d(dtype=int), out: kb.array(dtype=int)|out[0] = kb.{name}(a, 0, 1, {values})"
+        name: f"a: kb.array2d(dtype=int), out: kb.array(dtype=int)|out[0] = kb.{name}(a, 0, 1, {values}); "
+        f"kb.{name}(a, 0, 1, {values}, order='acq_rel', scope='system')"
         for name in ROWS
         if ROWS[name].is_atomic
         for values in ["2, 3" if name == "atomic_cas" else "2"]

@@ -174,7 +174,7 @@ def _shared(kernel: Kernel) -> tuple[dict[Symbol, int], int, int]:
     """Where in a block's shared memory each array lies, all of its bytes, and the granule."""
     places, end, granule = {}, 0, 8
     for _, symbol, type in shared_arrays(kernel.function):
-        start = align_up(end, type.element.align)
+        start = align_up(end, type.alignment)
         places[symbol], end = start, start + type.bytes
         granule = min(granule, memory.granule_of(type.element))
     assert end == shared_bytes(kernel.function)

@@ -26,7 +26,7 @@ from kbuild.sim.lockstep.places import Location, OfPart, at_lane
 from kbuild.sim.lockstep.tracked import Tracked
 from kbuild.sim.lockstep.tree import Descriptor, Value
 from kbuild.sim.lockstep.watching import Watching
-from kbuild.sim.threads import AssertFailed
+from kbuild.sim.threads import AssertFailed, AssumptionFailed
 from kbuild.sim.values import Fault
 
 _BREAK, _CONTINUE, _RETURN = 1, 2, 3
@@ -230,6 +230,8 @@ class Statements:
             order = None if self.order is None else self.order.permutation(lanes.count)
             seen, has_changed = atomics.apply(expr.name, at, given, lanes.count, is_used, order)
             self.changes += has_changed
+            if expr.order != nodes.ORDERS[0]:
+                self.watching.orders(expr.order, lanes)
             if positions is None:
                 before = seen
             elif is_used:
@@ -419,6 +421,13 @@ class Statements:
             raise at_lane(fault, int(np.argmin(holds)) if holds.ndim else 0)
         return None
 
+    def _assume(self, stmt: nodes.Assume, frame: Frame) -> Left:
+        holds = self.expressions.dense(stmt.condition, frame)
+        if not holds.all():
+            fault = AssumptionFailed(f"the assumption `{stmt.text}` does not hold")
+            raise at_lane(fault, int(np.argmin(holds)) if holds.ndim else 0)
+        return None
+
     def _barrier(self, stmt: nodes.Barrier, frame: Frame) -> Left:
         mask = None if stmt.mask is None else self.expressions.dense(stmt.mask, frame)
         barriers.check(frame.lanes, mask, self.ended)
@@ -529,5 +538,6 @@ _MEANING: dict[type[Any], Callable[[Statements, Any, Frame], Left]] = {
     nodes.Return: Statements._return,
     nodes.Print: Statements._print,
     nodes.Assert: Statements._assert,
+    nodes.Assume: Statements._assume,
     nodes.Barrier: Statements._barrier,
 }

@@ -1,4 +1,4 @@
-"""What the lanes of a warp do together, and loops over the grid."""
+"""What the lanes of a warp do together, loops over the grid, hints, and the order of atomics."""
 
 import kbuild as kb
 
@@ -80,3 +80,37 @@ def loops(a: kb.array(dtype=float), n: int, m: kb.int64, f: float):
     k7 = kb.grid_range(n)  # E: KB131 kb.grid_range gives no value; loop over it
     for n in kb.grid_range(m):  # E: KB124 'n' is int32 before, and int64 as a loop variable
         a[0] = 1.0
+
+
+@kb.kernel
+def hints(a: kb.array2d(dtype=float), h: kb.array(dtype=Holder), n: int, v: kb.vec3):
+    tile = kb.shared_array(4, float)
+    tile[0] = kb.load_readonly(a, n, 1)
+    kb.store_streaming(a, n, 0, kb.load_streaming(a, n, n))
+    b = kb.load_readonly(a, n)  # E: KB140 1 index(es) for array2
+    c = kb.load_readonly(tile, 0)  # E: KB170 not on one in shared memory; index it
+    d = kb.load_streaming(v, 0)  # E: KB170 works on an array, not on vec3
+    e = kb.load_streaming(a)  # E: KB130 kb.load_streaming(array, index …)
+    f = kb.load_readonly(h, 0)  # E: KB170 does not work on elements of
+    g = kb.load_readonly(a, i=0)  # E: KB130 positional arguments only
+    x = kb.store_streaming(a, 0, 0, 1.0)  # E: KB131
+    kb.store_streaming(a, 0)  # E: KB130 kb.store_streaming(array, index …, value)
+    kb.store_streaming(a, 0, 1.0)  # E: KB140
+    kb.store_streaming(a, 0, 0, n)  # E: KB120 the value of kb.store_streaming must be float32, not int32
+    kb.load_readonly(a, 0, 0)  # E: KB110 this call does nothing
+    kb.assume(n > 3)
+    kb.assume()  # E: KB130 kb.assume(condition) takes one argument, not 0
+    kb.assume(v)  # E: KB123 is no truth value
+    y = kb.assume(n > 3)  # E: KB131
+
+
+@kb.kernel
+def orders(a: kb.array(dtype=int), n: int):
+    kb.atomic_add(a, 0, 1, order="acquire", scope="block")
+    a[1] = kb.atomic_cas(a[0], 1, 2, scope="system")
+    kb.atomic_add(a, 0, 1, order="seq_cst")  # E: KB130 the order of kb.atomic_add is one of 'relaxed', 'acquire', 'release', 'acq_rel', not 'seq_cst'
+    #                            ^^^^^^^^^
+    kb.atomic_add(a, 0, 1, order="aquire")  # E: KB130 not 'aquire'; did you mean 'acquire'?
+    kb.atomic_add(a, 0, 1, scope="grid")  # E: KB130 the scope of kb.atomic_add is one of 'device', 'block', 'system', not 'grid'
+    kb.atomic_add(a, 0, 1, order=n)  # E: KB130 not int32
+    kb.atomic_add(a, 0, value=1)  # E: KB130 positional arguments only, but for order and scope
