@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kbuild.codegen.helpers import INLINE
+from kbuild.ir.blocks import DYNAMIC_ALIGNMENT
 
 _OVER_ALL_AXES = {
     "thread_idx": "threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z)",
@@ -28,6 +29,15 @@ def position(what: str) -> str:
 def along(what: str, axis: int) -> str:
     """The position along one axis."""
     return f"(int){_ALONG[what]}.{'xyz'[axis]}"
+
+
+# One for a kernel, behind its static arrays, and how large the launch has made it.
+DYNAMIC_MEMORY = f"""\
+extern __shared__ __align__({DYNAMIC_ALIGNMENT}) unsigned char kb_dynamic[];
+{INLINE} unsigned int kb_dynamic_bytes() {{
+    unsigned int n; asm("mov.u32 %0, %%dynamic_smem_size;" : "=r"(n)); return n;
+}}
+"""
 
 
 def prologue(ndim: int, is_whole: bool) -> list[str]:

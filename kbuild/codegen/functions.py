@@ -112,6 +112,8 @@ class FunctionEmitter:
         """The memory of an array that the block shares, and the array."""
         assert isinstance(symbol.type, Shared)
         element, size = self.unit.type_name(symbol.type.element), symbol.type.bytes
+        if symbol.type.is_dynamic:
+            return [f"    const {self.declaration(symbol)} = {{({element} *){self.unit.dynamic()}}};"]
         memory = self.names.fresh(f"{symbol.name}_memory")
         if symbol.type.element.align < WORD:  # an object below a word would make the word's atomics no part of it
             return [

@@ -195,6 +195,11 @@ class UnitEmitter:
         self.parts.setdefault(("position", what), blocks.position(what))
         return f"kb_{what}"
 
+    def dynamic(self) -> str:
+        """The shared memory that the launch gives."""
+        self.parts.setdefault(("dynamic",), blocks.DYNAMIC_MEMORY)
+        return "kb_dynamic"
+
     def same(self) -> str:
         """The helper that gives back what it gets."""
         self.parts.setdefault(("same",), f"template <class T> {helpers.INLINE} T kb_same(T x) {{ return x; }}\n")

@@ -98,7 +98,7 @@ class _Definition:
 
     def _shared(self, symbol: Symbol) -> ast.stmt:
         assert isinstance(symbol.type, Shared)
-        shape = ast.Tuple([ast.Constant(extent) for extent in symbol.type.shape], ast.Load())
+        shape = ast.Tuple([ast.Constant(extent or None) for extent in symbol.type.shape], ast.Load())
         made = call(kb("shared_array"), shape, self.types(symbol.type.element))
         return ast.Assign([ast.Name(self.name_of(symbol), ast.Store())], made)
 

@@ -11,12 +11,14 @@ from typing import NoReturn
 
 from kbuild.errors import InternalError
 from kbuild.ir import formats, gradients, nodes
+from kbuild.ir.blocks import shared_arrays
 from kbuild.ir.effects import HasEffects, changes_memory
 from kbuild.ir.nodes import Expr, Function, Kernel, Node, Stmt, Symbol
 from kbuild.ir.printer import print_function
 from kbuild.ir.traverse import children, reached, root_of, walk
 from kbuild.ir.types import (
     BOOL,
+    DYNAMIC,
     INT32,
     UINT32,
     VOID,
@@ -46,6 +48,8 @@ def verify(kernel: Kernel, has_effects: HasEffects) -> Kernel:
         raise InternalError(f"{kernel.name}: a launch cannot give an array in shared memory")
     if kernel.max_iterations is not None and kernel.max_iterations < 1:
         raise InternalError(f"{kernel.name}: max_iterations {kernel.max_iterations}")
+    if sum(type.is_dynamic for _, _, type in shared_arrays(kernel.function)) > 1:
+        raise InternalError(f"{kernel.name}: two arrays whose extents the launch gives")
     for function in [*reached(kernel.function), kernel.function]:
         _Verifier(function, has_effects).run()
         gradients.verify(function)
@@ -66,6 +70,8 @@ class _Verifier:
         for symbol in self.function.shared:
             if not isinstance(symbol.type, Shared):
                 raise InternalError(f"{self.function.name}: {symbol.name} in shared memory is {symbol.type}")
+            if DYNAMIC in symbol.type.shape[1:]:
+                raise InternalError(f"{self.function.name}: {symbol.name} has a dynamic extent that is not the first")
         self.block(self.function.body, in_loop=False)
 
     def fail(self, node: Node, reason: str) -> NoReturn:

@@ -12,7 +12,7 @@ from kbuild.errors import Diagnostic, Note, Span
 from kbuild.ir import nodes
 from kbuild.ir.blocks import shared_arrays, shared_bytes
 from kbuild.ir.nodes import Const, Expr, Function, Symbol
-from kbuild.ir.types import INT32, UINT32, Array, IndexedArray, Shared, Type, is_integer
+from kbuild.ir.types import DYNAMIC, INT32, UINT32, Array, IndexedArray, Shared, Type, is_integer
 from kbuild.lang.context import Context
 from kbuild.lang.expressions import outer
 from kbuild.lang.operands import Operand, Pack, Static, Untyped, describe
@@ -90,7 +90,12 @@ def _shape(ctx: Context, operand: Operand, node: ast.expr) -> tuple[int, ...]:
     items = operand.items if isinstance(operand, Pack) else (operand,)
     if not 1 <= len(items) <= _MAX_DIMENSIONS:
         ctx.refuse("KB194", f"an array has 1 to {_MAX_DIMENSIONS} dimensions, not {len(items)}", node)
-    return tuple(_extent(ctx, item, node) for item in items)
+    is_none = [isinstance(item, Static) and item.value is None for item in items]
+    if any(is_none[1:]):
+        help = "the launch gives the first one where it is None: `kb.shared_array((None, 16), float)`"
+        ctx.refuse("KB194", "only the first extent may be open", node, help)
+    rest = tuple(_extent(ctx, item, node) for item in items[is_none[0] :])
+    return (DYNAMIC, *rest) if is_none[0] else rest
 
 
 def _extent(ctx: Context, operand: Operand, node: ast.expr) -> int:
@@ -98,6 +103,7 @@ def _extent(ctx: Context, operand: Operand, node: ast.expr) -> int:
     value = operand.value if is_constant else None  # type: ignore[union-attr]
     if not isinstance(value, int):
         help = "use numbers, names of numbers outside the kernel, or kb.static(…): the size is part of the machine code"
+        help += "; a first extent of None is what the launch gives with shared_memory="
         text = f"the shape of an array in shared memory must be constant integers, not {describe(operand)}"
         ctx.refuse("KB194", text, node, help)
     if not 1 <= value < 1 << 31:
@@ -137,6 +143,17 @@ def too_large(
     listed = ", ".join(f"{symbol.name} {type.bytes}" for _, symbol, type in arrays)
     text = f"{name} takes {total} bytes of shared memory in each block ({listed}), and CUDA allows {limit}"
     help = "make the arrays smaller, use one for several purposes, or a smaller element type"
+    return Diagnostic("KB195", text, place, help=help, notes=notes, kernel=name)
+
+
+def several_dynamic(name: str, function: Function, place: Span) -> Diagnostic | None:
+    """What to say where two arrays would lie in the memory that the launch gives."""
+    found = [(one, symbol) for one, symbol, type in shared_arrays(function) if type.is_dynamic]
+    if len(found) < 2:
+        return None
+    notes = tuple(Note(f"{symbol.name} of {one.name}", symbol.span) for one, symbol in found)
+    text = f"{name} has {len(found)} arrays whose size the launch gives, and there is one such memory in a block"
+    help = "declare one, pass it to the functions that use it, and take views of it for different purposes"
     return Diagnostic("KB195", text, place, help=help, notes=notes, kernel=name)
 
 

@@ -58,7 +58,12 @@ class Loaded:
         self.pool: list[Slot] = []
         self.function, row = function, _ = kernel.bundle.code(kernel.index, device)
         self.block_dim = kernel.block_for(row, device)
-        self.prefixes = Prefixes(kernel.shape, self.block_dim)
+        self.shape = kernel.shape
+        if self.shape.row:
+            from . import dynamic  # few kernels leave the size of their shared memory open
+
+            self.shape = dynamic.admitted(kernel, function, device)
+        self.prefixes = Prefixes(self.shape, self.block_dim)
         offsets, size, pop = [0, *kernel.offsets], kernel.size, self.pool.pop
 
         def take() -> Slot:
@@ -99,13 +104,13 @@ class Prefixes:
             raise KeyError(dim)
         if len(known) >= self._LIMIT:
             known.clear()
-        made = known[key] = prefix(*first)
+        made = known[key] = prefix(*first, shared=blocks.shared_of(dim, self.shape))
         return made
 
 
-def prefix(header: bytes, grid: tuple[int, int, int], block: tuple[int, int, int]) -> bytes:
-    """The beginning of a launch buffer, for the default stream."""
-    return _CONFIG.pack(*grid, *block, 0, 0) + header
+def prefix(header: bytes, grid: tuple[int, int, int], block: tuple[int, int, int], *, shared: int = 0) -> bytes:
+    """The beginning of a launch buffer, for the default stream; `shared` are bytes of a block's shared memory."""
+    return _CONFIG.pack(*grid, *block, shared, 0) + header
 
 
 class BundleKernel:
@@ -203,7 +208,7 @@ class BundleKernel:
                 ordering.wait_unless_captured(gpu, producer, handle)
         uses.note(handle, stream, packing.owners)
         for one in self.plan(dim, block_dim, max_blocks, loaded):
-            self._run(loaded, prefix(*one), packing.values, handle)
+            self._run(loaded, prefix(*one, shared=blocks.shared_of(dim, loaded.shape)), packing.values, handle)
         recent.log(gpu.ordinal).append((self.name, dim, stream))
         if _CHECK in os.environ:
             from . import checks
@@ -233,9 +238,10 @@ class BundleKernel:
 
     def plan(self, dim: Any, block_dim: int | None, max_blocks: int = 0, loaded: Loaded | None = None) -> Any:
         """The grids of a launch; without a block_dim the device where it is loaded decides. Raises LaunchError."""
-        block = (self if loaded is None else loaded).block_dim if block_dim is None else block_dim
+        known = self if loaded is None else loaded
+        block = known.block_dim if block_dim is None else block_dim
         try:
-            return blocks.plan(dim, self.shape, block, max_blocks)
+            return blocks.plan(dim, known.shape, block, max_blocks)
         except (ValueError, TypeError) as error:
             raise LaunchError("%s: %s" % (self.name, error)) from None
 

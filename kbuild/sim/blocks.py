@@ -26,11 +26,13 @@ class Divergence(Fault):
 
 @dataclass(frozen=True)
 class Launch:
-    """Blocks of the grid and threads of a block along x, y, z; `dim` splits a thread's number into coordinates."""
+    """Blocks of the grid and threads of a block along x, y, z; `dim` splits a thread's number into coordinates.
+    `shared` are the bytes of shared memory that each block gets beside what its kernel declares."""
 
     grid: Triple
     block: Triple
     dim: tuple[int, ...]
+    shared: int = 0
 
     @property
     def count(self) -> int:

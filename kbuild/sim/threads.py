@@ -104,7 +104,10 @@ class _Machine:
         """The block's own; who comes first makes it."""
         assert isinstance(symbol.type, Shared)
         if symbol not in self.shared:
-            self.shared[symbol] = shared_memory(symbol.type.element, symbol.type.shape)
+            shape = symbol.type.shape
+            if symbol.type.is_dynamic:
+                shape = (self.launch.shared // symbol.type.row, *shape[1:])
+            self.shared[symbol] = shared_memory(symbol.type.element, shape)
         return self.shared[symbol]
 
     # Statements

@@ -42,6 +42,7 @@ class Record(ctypes.Structure):
         ("size", ctypes.c_int),
         ("bytes", ctypes.c_ubyte * 4096),
         ("sizes", ctypes.c_uint * 6),  # grid and block along x, y, z
+        ("shared", ctypes.c_uint),
     )
 
 
@@ -269,6 +270,7 @@ def bundle_bytes(
     optional: Sequence[str] = (),
     whole_blocks: bool = False,
     any_block_dim: bool = False,
+    dynamic_shared: int = 0,
     registers: int = 8,
     **changes: Any,
 ) -> bytes:
@@ -281,6 +283,8 @@ def bundle_bytes(
         kernel["whole_blocks"] = True
     if any_block_dim:
         kernel["any_block_dim"] = True
+    if dynamic_shared:
+        kernel["dynamic_shared"] = dynamic_shared
     row = cubin_row("sm_90", [0], 0)
     row["resources"][0]["registers"] = registers
     manifest = make_manifest([kernel], [row], structs=structs or {}, **changes)

@@ -13,6 +13,11 @@
 struct host_index { unsigned int x, y, z; };
 static thread_local host_index blockIdx, blockDim, threadIdx, gridDim;
 
+// Shared memory that a launch gives.
+alignas(16) static unsigned char kb_dynamic[1 << 16];
+static unsigned int kb_dynamic_size;
+static inline unsigned int kb_dynamic_bytes() { return kb_dynamic_size; }
+
 static inline unsigned int __umulhi(unsigned int a, unsigned int b) { return (unsigned int)(((uint64_t)a * b) >> 32); }
 
 template <class To, class From> static inline To host_bits(From value) {

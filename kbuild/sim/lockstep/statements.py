@@ -105,6 +105,8 @@ class Statements:
         start = self.block_memory.start + self.shared[symbol]
         address = lanes.slot * self.block_memory.stride + start
         shape = [np.int32(extent) for extent in symbol.type.shape]
+        if symbol.type.is_dynamic:
+            shape[0] = np.int32(lanes.launch.shared // symbol.type.row)
         return Descriptor(symbol.type.element, address, shape, strides, self.block_memory)
 
     # Statements

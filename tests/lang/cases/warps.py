@@ -114,3 +114,25 @@ def orders(a: kb.array(dtype=int), n: int):
     kb.atomic_add(a, 0, 1, scope="grid")  # E: KB130 the scope of kb.atomic_add is one of 'device', 'block', 'system', not 'grid'
     kb.atomic_add(a, 0, 1, order=n)  # E: KB130 not int32
     kb.atomic_add(a, 0, value=1)  # E: KB130 positional arguments only, but for order and scope
+
+
+@kb.func
+def keeps(x: float):
+    kept = kb.shared_array(None, float)
+    kept[0] = x
+    return kept[1]
+
+
+@kb.kernel
+def open_sizes(a: kb.array(dtype=float), n: int):
+    tile = kb.shared_array((None, 4), float)
+    wrong = kb.shared_array((4, None), float)  # E: KB194 only the first extent may be open
+    tile[n, 4] = 1.0  # E: KB141 index 4 is outside 0 … 3
+    tile[-1, -1] = float(tile.shape[0] + len(tile) + len(tile[0]))
+    a[0] = tile[0.5, 0]  # E: KB122 an index must be int32
+
+
+@kb.kernel
+def two_open_sizes(a: kb.array(dtype=float)):  # E: KB195 and there is one such memory in a block; declare one, pass it
+    tile = kb.shared_array(None, float)
+    tile[0] = keeps(a[0])
