@@ -14,6 +14,9 @@ from kbuild.sim.blocks import Launch
 from kbuild.simulate.compiled import Compiled
 
 
+MOST_SHARED = max(one.shared_per_block for one in targets.ARCHITECTURES.values())  # of a block, on any GPU
+
+
 @dataclass(frozen=True)
 class DeviceLimits:
     """What a launch and a multiprocessor of a device can hold. Sizes are in bytes; `gpus` are well-known ones."""
