@@ -13,7 +13,6 @@ from kbuild.loader.errors import LaunchError
 from kbuild.sim.blocks import Launch
 from kbuild.simulate.compiled import Compiled
 
-
 MOST_SHARED = max(one.shared_per_block for one in targets.ARCHITECTURES.values())  # of a block, on any GPU
 
 

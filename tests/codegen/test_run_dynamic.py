@@ -89,6 +89,20 @@ def test_launches_in_the_simulator() -> None:
     assert out.numpy().tolist() == wanted
 
 
+def test_what_looks_into_a_run_takes_it_too() -> None:
+    data, out = arrays(64)
+    profile = kb.sim.run(tiled, 64, [data, out], block_dim=32, shared_memory=128, profile=True, like="sm_90").profile
+    assert profile is not None
+    assert any(("shared", "store") in line.memory for line in profile.lines)
+    assert out.numpy()[0] == 31.0 + 32.0
+    with kb.sim.debug(tiled, 64, [data, out], block_dim=32, shared_memory=128) as session:
+        session.run()
+    with pytest.raises(kb.LaunchError, match="sm_75 has at most 65536"):
+        kb.sim.run(tiled, 64, [data, out], block_dim=32, shared_memory=65540, like="sm_75")
+    with pytest.raises(kb.LaunchError, match="shared_memory=232452 is more than the 232448 bytes"):
+        kb.launch(tiled, 64, [data, out], block_dim=32, shared_memory=232452)
+
+
 def test_what_does_not_fit_the_kernel_is_refused() -> None:
     data, out = arrays(64)
     with pytest.raises(kb.LaunchError, match=r"in rows of 4 bytes\n  help: launch it with shared_memory=4 times"):
