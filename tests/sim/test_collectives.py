@@ -119,6 +119,23 @@ def weighted(x: kb.array(dtype=float), w: kb.array(dtype=float), y: kb.array(dty
     y[i] = (kb.warp_sum(x[i] * x[i]) + 2.0 * kb.block_sum(x[i])) * w[i]
 
 
+@kb.kernel
+def strided(x: kb.array(dtype=float), w: kb.array(dtype=float), y: kb.array(dtype=float)):
+    for i in kb.grid_range(1, len(x), 2):
+        y[i] = x[i] * x[i] * w[i]
+
+
+def test_loops_over_the_grid_have_adjoints() -> None:
+    x, w = np.linspace(-1.0, 1.0, 1000, dtype=np.float32), np.cos(np.arange(1000, dtype=np.float32))
+    given = kb.array(x, device="sim", requires_grad=True)
+    out = kb.zeros(1000, dtype=float, device="sim", requires_grad=True)
+    with kb.Tape() as tape:
+        kb.launch(strided, grid=3, block=64, inputs=[given, kb.array(w, device="sim"), out])
+    tape.backward(grads={out: kb.array(np.ones(1000, np.float32), device="sim")})
+    wanted = np.where(np.arange(1000) % 2 == 1, 2.0 * x * w, 0.0)
+    np.testing.assert_allclose(given.grad.numpy(), wanted, rtol=1e-5, atol=1e-6)
+
+
 def test_sums_have_adjoints() -> None:
     count, block = 96, 48
     x, w = np.linspace(-1.0, 1.0, count, dtype=np.float32), np.cos(np.arange(count, dtype=np.float32))
@@ -126,8 +143,7 @@ def test_sums_have_adjoints() -> None:
     out = kb.zeros(count, dtype=float, device="sim", requires_grad=True)
     with kb.Tape() as tape:
         kb.launch(weighted, dim=count, block_dim=block, inputs=[given, kb.array(w, device="sim"), out])
-    out.grad = kb.array(np.ones(count, np.float32), device="sim")
-    tape.backward()
+    tape.backward(grads={out: kb.array(np.ones(count, np.float32), device="sim")})
     wanted = np.zeros(count)
     for first in range(0, count, block):
         whole = slice(first, first + block)
