@@ -119,6 +119,17 @@ def test_composites_go_element_by_element(tmp_path: Path) -> None:
         check(np.ascontiguousarray(data[:, axis]), np.ascontiguousarray(out[:, :, axis]), 40)
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_two_calls_in_a_row(tmp_path: Path, name: str) -> None:
+    """No race between what the first has read of the memory that both use, and what the second stores there."""
+    body = f"    i = kb.tid()\n    out[i] = kb.{name}(i) + 1000 * kb.{name}(i + 1)\n"
+    (kernel,) = kernels.lower_text(tmp_path, f"@kb.kernel\ndef twice(out: kb.array(dtype=int)):\n{body}")
+    out = np.zeros(70, np.int32)
+    run_in_lockstep(kernel, over((70,), 70), [out])
+    first, second = (wanted(np.arange(start, 70 + start, dtype=np.int32))[name] for start in (0, 1))
+    assert out.tolist() == [int(a) + 1000 * int(b) for a, b in zip(first, second, strict=True)]
+
+
 def test_a_call_after_the_other_and_inside_a_loop(tmp_path: Path) -> None:
     """The memory that a function uses up is free again when it is called once more."""
     run = BothWays(
