@@ -12,6 +12,7 @@ from kbuild.loader.blocks import Sized
 from kbuild.loader.errors import BundleError, LaunchError
 from kbuild.loader.kernel import BundleKernel
 from tests.helpers.fake_cuda import FakeCuda, make_bundle
+from tests.helpers.situations import happens
 
 MOST = 232448  # of the fake GPU, where a block may have that much when asked for
 
@@ -49,6 +50,11 @@ def test_later_launches_are_quick_ones(cuda: FakeCuda, monkeypatch: pytest.Monke
         assert arrived(cuda) == (2, 64, shared)
 
 
+@happens(
+    "A launch",
+    "`shared_memory` is more than a block may have on the GPU, or does not fit the kernel",
+    "`LaunchError` with both numbers, or with what the kernel takes; nothing is launched.",
+)
 @pytest.mark.parametrize("launches", [0, 3])
 def test_what_does_not_fit_never_reaches_the_driver(cuda: FakeCuda, launches: int) -> None:
     kernel, other = tiled(), make_bundle([("x", "float32")])["p.kernels:k"]
