@@ -48,11 +48,11 @@ def verify(kernel: Kernel, has_effects: HasEffects) -> Kernel:
         raise InternalError(f"{kernel.name}: a launch cannot give an array in shared memory")
     if kernel.max_iterations is not None and kernel.max_iterations < 1:
         raise InternalError(f"{kernel.name}: max_iterations {kernel.max_iterations}")
-    if sum(type.is_dynamic for _, _, type in shared_arrays(kernel.function)) > 1:
-        raise InternalError(f"{kernel.name}: two arrays whose extents the launch gives")
     for function in [*reached(kernel.function), kernel.function]:
         _Verifier(function, has_effects).run()
         gradients.verify(function)
+    if sum(type.is_dynamic for _, _, type in shared_arrays(kernel.function)) > 1:
+        raise InternalError(f"{kernel.name}: two arrays whose extents the launch gives")
     return kernel
 
 
