@@ -155,6 +155,23 @@ def test_the_last_block_sees_what_the_others_have_released(tmp_path: Path, order
         run_in_lockstep(kernel, over((20 * 64,), 64), given)
 
 
+@pytest.mark.parametrize("is_again", [False, True])
+def test_who_has_acquired_before_the_release_sees_nothing_of_it(tmp_path: Path, is_again: bool) -> None:
+    text = "@kb.kernel\ndef k(flag: kb.array(dtype=int), data: kb.array(dtype=int)):\n    i = kb.tid()\n"
+    text += '    kb.atomic_add(flag, 0, 0, order="acquire")\n    if i == 0:\n        data[0] = 1\n'
+    text += '    kb.atomic_add(flag, 0, 1, order="release")\n'
+    text += '    kb.atomic_add(flag, 0, 0, order="acquire")\n' if is_again else ""
+    text += "    if i == 40:\n        data[1] = data[0]\n"
+    (kernel,) = kernels.lower_text(tmp_path, text)
+    given = [np.zeros(1, np.int32), np.zeros(2, np.int32)]
+    if is_again:
+        run_in_lockstep(kernel, over((64,), 32), given)
+        assert given[1].tolist() == [1, 1]
+        return
+    with pytest.raises(Race, match="writes data"):
+        run_in_lockstep(kernel, over((64,), 32), given)
+
+
 def test_what_is_stored_after_the_release_is_still_a_race(tmp_path: Path) -> None:
     text = LAST_BLOCK.format(order=', order="acq_rel"')
     late = text.replace("        parts[kb.block_idx()] = own\n", "").replace(
