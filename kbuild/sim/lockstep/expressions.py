@@ -6,7 +6,7 @@ then, and a function of the machine and a frame is left (`Steps`). The others ar
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np

@@ -19,6 +19,11 @@ template <class T, int N0, int N1> struct kb_shared2 {
     T *data;
     __device__ __forceinline__ T &operator()(int i0, int i1) const { return data[(i0) * N1 + i1]; }
 };
+__device__ __forceinline__ void kb_wait() {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
 __device__ __forceinline__ int kb_thread_idx() { return (int)(threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z)); }
 __device__ __forceinline__ int kb_block_idx() { return (int)(blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z)); }
 __device__ __forceinline__ int kb_block_dim() { return (int)(blockDim.x * blockDim.y * blockDim.z); }
@@ -69,6 +74,7 @@ namespace kb_unit {
 // golden.warps:together
 extern "C" __global__ void together(const kb_launch1 kb_launch, kb_array1<signed char> a, kb_array1<kb_half> h, kb_array1<unsigned int> masks, int n)
 {
+    kb_wait();
     const unsigned int kb_linear = (unsigned int)(kb_block_idx() * kb_block_dim() + kb_thread_idx());
     const int kb_tid = (int)kb_linear;
     const kb_shared2<short, 0, 3> tile = {(short *)kb_dynamic};
