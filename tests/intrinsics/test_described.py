@@ -118,7 +118,7 @@ def test_every_signature_is_true(name: str, tmp_path: Path) -> None:
     assert len(kernels.lower_text(tmp_path, "\n".join(text))) == len(text) > 0
 
 
-@pytest.mark.parametrize("name", APART)
+@pytest.mark.parametrize("name", sorted(APART))
 def test_what_stands_apart_lowers(name: str, tmp_path: Path) -> None:
     parameters, body = APART[name].split("|")
     kernels.lower_text(tmp_path, f"@kb.kernel\ndef one({parameters}):\n    {body}\n")
