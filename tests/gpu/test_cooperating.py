@@ -13,7 +13,9 @@ import kbuild as kb
 pytestmark = pytest.mark.gpu
 
 SIZES = (1, 20, 32, 33, 64, 95, 256, 1000, 1024)
-TYPES = ("bool", "int8", "uint16", "int32", "int64", "uint64", "float16", "float32", "float64")
+INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
+TYPES = ("bool", *INTEGERS, "float16", "float32", "float64")
+CHANGED = ("int8", "uint16", "int32", "uint32", "int64", "uint64", "float16", "float32", "float64")
 CODES = {"float16": "e", "float32": "f", "float64": "d"}
 
 
@@ -89,6 +91,19 @@ def test_votes(size):
         own = (1 << len(warp)) - 1 if number % 2 else 0
         assert found == [sum(1 << lane for lane, x in enumerate(warp) if x > 1), matches, matches, number, own]
         assert truth == [any(x == 3 for x in warp), all(x < 3 for x in warp)]
+
+
+@pytest.mark.parametrize("name", INTEGERS)
+@pytest.mark.parametrize("size", [20, 32, 95])
+def test_matches_of_every_type(name, size):
+    some = numbers(name, 3)
+    data = [some[i * 7919 // 5 % 3] for i in range(size)]
+    out = kb.zeros(size, dtype=kb.uint32)
+    kernel = getattr(cooperating, "matched_" + name)
+    kb.launch(kernel, grid=1, block=size, inputs=[kb.array(data, dtype=type_of(name)), out])
+    for i, found in enumerate(out.tolist()):
+        warp = data[i // 32 * 32 : i // 32 * 32 + 32]
+        assert found == sum(1 << lane for lane, x in enumerate(warp) if x == data[i])
 
 
 def collected(name, block):
@@ -202,7 +217,7 @@ def test_the_last_block_sees_what_the_others_have_released(blocks, size):
         assert out.tolist() == [sum(data)]
 
 
-@pytest.mark.parametrize("name", [one for one in (*TYPES, "uint32") if one != "bool"])
+@pytest.mark.parametrize("name", CHANGED)
 @pytest.mark.parametrize("size", [7, 64, 100])
 def test_atomics_in_shared_and_global_memory(name, size):
     data = [rounded(name, i % 5) for i in range(size)]

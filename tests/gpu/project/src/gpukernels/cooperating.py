@@ -75,6 +75,64 @@ def shuffled_float64(data: kb.array(dtype=kb.float64), by: kb.array(dtype=int), 
     shuffle(i, data[i], by[i], out)
 
 
+@kb.kernel
+def shuffled_int16(data: kb.array(dtype=kb.int16), by: kb.array(dtype=int), out: kb.array2d(dtype=kb.int16)):
+    i = kb.tid()
+    shuffle(i, data[i], by[i], out)
+
+
+@kb.kernel
+def shuffled_uint8(data: kb.array(dtype=kb.uint8), by: kb.array(dtype=int), out: kb.array2d(dtype=kb.uint8)):
+    i = kb.tid()
+    shuffle(i, data[i], by[i], out)
+
+
+@kb.kernel
+def shuffled_uint32(data: kb.array(dtype=kb.uint32), by: kb.array(dtype=int), out: kb.array2d(dtype=kb.uint32)):
+    i = kb.tid()
+    shuffle(i, data[i], by[i], out)
+
+
+@kb.kernel
+def matched_int8(data: kb.array(dtype=kb.int8), out: kb.array(dtype=kb.uint32)):
+    out[kb.tid()] = kb.match_any(data[kb.tid()])
+
+
+@kb.kernel
+def matched_int16(data: kb.array(dtype=kb.int16), out: kb.array(dtype=kb.uint32)):
+    out[kb.tid()] = kb.match_any(data[kb.tid()])
+
+
+@kb.kernel
+def matched_int32(data: kb.array(dtype=kb.int32), out: kb.array(dtype=kb.uint32)):
+    out[kb.tid()] = kb.match_any(data[kb.tid()])
+
+
+@kb.kernel
+def matched_int64(data: kb.array(dtype=kb.int64), out: kb.array(dtype=kb.uint32)):
+    out[kb.tid()] = kb.match_any(data[kb.tid()])
+
+
+@kb.kernel
+def matched_uint8(data: kb.array(dtype=kb.uint8), out: kb.array(dtype=kb.uint32)):
+    out[kb.tid()] = kb.match_any(data[kb.tid()])
+
+
+@kb.kernel
+def matched_uint16(data: kb.array(dtype=kb.uint16), out: kb.array(dtype=kb.uint32)):
+    out[kb.tid()] = kb.match_any(data[kb.tid()])
+
+
+@kb.kernel
+def matched_uint32(data: kb.array(dtype=kb.uint32), out: kb.array(dtype=kb.uint32)):
+    out[kb.tid()] = kb.match_any(data[kb.tid()])
+
+
+@kb.kernel
+def matched_uint64(data: kb.array(dtype=kb.uint64), out: kb.array(dtype=kb.uint32)):
+    out[kb.tid()] = kb.match_any(data[kb.tid()])
+
+
 @kb.struct
 class Hit:
     at: kb.vec3
