@@ -11,8 +11,9 @@ import operator
 import struct
 
 from . import abi, host, interface, kinds
+from .errors import describe
 from .layout import ArrayAnnotation, abi_type, field_class
-from .values import class_of, describe
+from .values import class_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import operator
 
 from . import geometry
-from .values import describe
+from .errors import describe
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

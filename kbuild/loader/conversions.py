@@ -10,9 +10,10 @@ import sys
 
 from . import abi, context, current, dlpack, foreign, frameworks, interface, ordering, uses
 from .array import array
+from .errors import describe
 from .layout import abi_type
 from .streams import Stream, stream_of
-from .values import class_of, describe
+from .values import class_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,9 +7,10 @@ on which the arrays were used by launches that named them, so that what the host
 from __future__ import annotations
 
 from . import abi, driver, host, ordering, recent, uses
+from .errors import describe
 from .interface import View
 from .memory import transfer
-from .values import class_of, describe
+from .values import class_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,8 +7,7 @@ instance has them, the one instance that takes the arguments is launched. The ch
 from __future__ import annotations
 
 from . import abi, frameworks, generic, interface, overloading, pack, providers, resolve
-from .errors import LaunchError
-from .values import describe
+from .errors import LaunchError, describe
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

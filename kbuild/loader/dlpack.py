@@ -14,7 +14,7 @@ from ctypes import c_int32, c_int64, c_ubyte, c_uint16, c_uint32, c_uint64, c_vo
 
 from . import abi, context, copying, driver, foreign, interface, loans, ordering, uses
 from .array import array
-from .values import describe
+from .errors import describe
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -44,7 +44,8 @@ from __future__ import annotations
 import operator
 import os
 
-from . import abi, blocks, context, driver, ordering, pack, recent, uses, values
+from . import abi, blocks, context, driver, ordering, pack, recent, uses
+from .scalars import SEQUENCES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -154,8 +155,10 @@ class Writer:
 
     def _unpack_rows(self, type: abi.Matrix, value: str) -> None:
         """A matrix of ours consists of rows that fit; other sequences are looked at."""
+        from .values import class_of  # no part of a start
+
         kind = "kind%d" % len(self.keys)
-        self.keys[kind] = values.class_of(type)
+        self.keys[kind] = class_of(type)
         names = [self.name() for _ in range(type.rows * type.columns)]
         rows = [", ".join(names[start : start + type.columns]) for start in range(0, len(names), type.columns)]
         nested = "".join("(%s,), " % row for row in rows)
@@ -234,7 +237,7 @@ def build(
         "pop": loaded.pool.pop,
         "put_stream": put_stream,
         "scopes": context.scopes,
-        "sequences": values.SEQUENCES,
+        "sequences": SEQUENCES,
         "stream_handle": ordering.stream_handle,
         "thorough": kernel.thorough,
         "truth": {False: False, True: True},
@@ -281,10 +284,10 @@ def _check_dim(dim: Any) -> None:
 
 def _flat(matrix: Any, columns: int) -> list[Any]:
     """A matrix in another form, row by row."""
-    if matrix.__class__ not in values.SEQUENCES:
+    if matrix.__class__ not in SEQUENCES:
         raise Unexpected
     rows: Any = list(matrix)  # type: ignore[call-overload]
-    if any(type(row) not in values.SEQUENCES or len(row) != columns for row in rows):
+    if any(type(row) not in SEQUENCES or len(row) != columns for row in rows):
         raise Unexpected
     return [number for row in rows for number in row]
 

@@ -10,8 +10,9 @@ import sys
 
 from . import abi, buffers, context, frameworks, interface, ordering
 from .array import array, wrap
+from .errors import describe
 from .layout import abi_type
-from .values import class_of, describe
+from .values import class_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,9 +9,10 @@ import struct
 from itertools import chain
 
 from . import abi, interface, pack
+from .errors import describe
 from .interface import inner_shape, scalar_of, typestr_of
 from .layout import abi_type
-from .values import Mat, Vec, class_of, describe
+from .values import Mat, Vec, class_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

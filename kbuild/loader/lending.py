@@ -7,8 +7,8 @@ which the launch waits for.
 from __future__ import annotations
 
 from . import abi, frameworks, interface
+from .errors import describe
 from .pack import Packing, Refused
-from .values import describe
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import operator
 from ctypes import c_int, c_uint64
 
 from . import driver
-from .values import describe
+from .errors import describe
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ import struct
 import sys
 
 from . import abi, interface
-from .errors import LaunchError
-from .values import coerce, describe
+from .errors import LaunchError, describe
+from .scalars import coerce
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from . import blocks, finder, identity, pack, providers
 from . import bundle as bundles
-from .errors import LaunchError, LoaderError, did_you_mean, kept
+from .errors import LaunchError, LoaderError, describe, did_you_mean, kept
 from .types import Kernel
-from .values import describe
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

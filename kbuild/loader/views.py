@@ -6,9 +6,10 @@ import operator
 
 from . import abi
 from .array import array, put_gradient, wrap
+from .errors import describe
 from .interface import View, contiguous_strides, count, inner_shape
 from .layout import abi_type
-from .values import Mat, Vec, describe
+from .values import Mat, Vec
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

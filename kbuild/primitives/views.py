@@ -6,8 +6,9 @@ import operator
 
 from kbuild.loader import abi, copying, interface, ordering
 from kbuild.loader.array import array, empty, wrap
+from kbuild.loader.errors import describe
 from kbuild.loader.foreign import asarray
-from kbuild.loader.values import class_of, describe
+from kbuild.loader.values import class_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kbuild as kb
-from kbuild.loader import abi, factories, host, identity, interface, pack, selftest, values
+from kbuild.loader import abi, factories, host, identity, interface, pack, scalars, selftest, values
 
 UNIT = st.lists(st.floats(-1.0, 1.0), min_size=4, max_size=4).filter(lambda q: math.hypot(*q) > 0.1)
 ORDERS = list(itertools.permutations(range(3)))
@@ -221,7 +221,7 @@ def test_values_travel(made: Any) -> None:
     for other in (pickle.loads(pickle.dumps(made)), copy.deepcopy(made)):
         assert other == made
         assert type(other) is type(made)
-    assert type(made) in values.SEQUENCES
+    assert type(made) in scalars.SEQUENCES
 
 
 @pytest.mark.parametrize("made", MADE, ids=lambda made: type(made).__name__)

@@ -10,7 +10,8 @@ import sys
 from .. import abi, foreign, frameworks, generic
 from ..array import array
 from ..layout import abi_type
-from ..values import SEQUENCES, class_of
+from ..scalars import SEQUENCES
+from ..values import class_of
 from .gradients import is_differentiable
 from .overlap import span
 

@@ -13,8 +13,8 @@ from __future__ import annotations
 import sys
 
 from .. import abi, context, current, foreign, frameworks, resolve
-from ..errors import LaunchError, did_you_mean
-from ..values import class_of, describe
+from ..errors import LaunchError, describe, did_you_mean
+from ..values import class_of
 from . import arguments, watching
 from .tape import Tape
 

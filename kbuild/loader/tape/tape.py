@@ -11,9 +11,8 @@ from __future__ import annotations
 
 from .. import context, copying, current, interface, ordering, recording, uses
 from ..array import array
-from ..errors import LaunchError
+from ..errors import LaunchError, describe
 from ..indexed import indexedarray
-from ..values import describe
 from . import steps, watching, workspace
 from .gradients import Root, is_differentiable
 from .overlap import meet, span
