@@ -67,6 +67,8 @@ def __getattr__(name: str) -> object:
 
 def _resolve(name: str) -> object:
     home = _HOME_OF.get(name)
+    if name == "loader":  # as in `from kbuild import loader`, which asks here first
+        return _module(name)
     if name in _MODULES:
         return _module(_MODULES[name])
     if home is not None:
@@ -88,7 +90,8 @@ def _names(table: str) -> frozenset[str]:
 
 def _module(name: str) -> object:
     full = "%s.%s" % (__name__, name)
-    return __import__(full, None, None, ["*"])  # importlib would be one more module on the way of a start
+    # importlib would be one more module on the way of a start, and "*" all that a package has.
+    return __import__(full, None, None, ["__name__"])
 
 
 def __dir__() -> list[str]:

@@ -250,9 +250,9 @@ class array(Shaped):
             raise AttributeError("an array on %s has no __cuda_array_interface__" % self.device)
         described = interface.write(self._alive(), getattr(self._owner, "handle", 0) or 1)
         if getattr(self._owner, "users", None):
-            from . import uses
+            from . import waits
 
-            uses.gather(self._owner)
+            waits.gather(self._owner)
         return described
 
     @property

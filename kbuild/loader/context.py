@@ -11,7 +11,7 @@ import os
 from _thread import RLock
 from ctypes import byref, c_int, c_size_t, c_uint64, create_string_buffer
 
-from . import driver, providers, recent, select
+from . import driver, placing, recent, select
 from .errors import DriverError
 
 TYPE_CHECKING = False
@@ -189,7 +189,7 @@ def _fact(device: Any, name: str) -> Any:
 
 def _is_named(device: Any, name: str) -> bool:
     """`device == "cuda:0"`; `"cuda"` is the GPU that is meant where none is named."""
-    if providers.simulates and device.kind == "sim" and name.partition(":")[0] == "cuda":
+    if placing.simulates and device.kind == "sim" and name.partition(":")[0] == "cuda":
         return True
     if name == "cuda":
         return bool(device.is_cuda) and _meant_gpu() is device
@@ -269,7 +269,7 @@ def get_devices() -> list[Any]:
     """The GPUs that kernels can run on; empty where there is no driver or no GPU. In `python -m kbuild sim` it is the
     simulator.
     """
-    if providers.simulates:
+    if placing.simulates:
         return [HOSTS["sim"]]
     try:
         return list(devices())
@@ -294,7 +294,7 @@ def get_device(spec: object = None) -> Any:
         return spec
     if isinstance(spec, str) and spec in HOSTS:
         return HOSTS[spec]
-    if providers.simulates and (spec == "cuda" or _ordinal(spec) >= 0):
+    if placing.simulates and (spec == "cuda" or _ordinal(spec) >= 0):
         return HOSTS["sim"]
     if spec == "cuda":
         return _meant_gpu()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 
-from . import abi, context, current, dlpack, foreign, frameworks, interface, ordering, uses
+from . import abi, context, current, dlpack, foreign, frameworks, interface, ordering, waits
 from .array import array
 from .errors import describe
 from .layout import abi_type
@@ -141,7 +141,7 @@ def to_cupy(whole: array) -> Any:
     place = context.gpu(whole.device)
     with place.current(), cupy.cuda.Device(place.ordinal):  # CuPy makes the GPU's own context current, and leaves it so
         stream = cupy.cuda.get_current_stream()
-        uses.hand_over(whole._owner, place, ordering.stream_handle(stream), stream)
+        waits.hand_over(whole._owner, place, ordering.stream_handle(stream), stream)
         return cupy.asarray(_Settled(whole))
 
 

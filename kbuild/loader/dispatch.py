@@ -6,7 +6,7 @@ instance has them, the one instance that takes the arguments is launched. The ch
 
 from __future__ import annotations
 
-from . import abi, frameworks, generic, interface, overloading, pack, providers, resolve
+from . import abi, frameworks, generic, interface, overloading, pack, placing, providers, resolve
 from .errors import LaunchError, describe
 
 TYPE_CHECKING = False
@@ -41,7 +41,7 @@ class Dispatcher:
         max_blocks: int = 0,
     ) -> None:
         """See `BundleKernel.launch`."""
-        kind = providers.kind_of(device, args)
+        kind = placing.kind_of(device, args)
         if kind != "cuda":
             providers.launch_on(kind, self.kernel, dim, args, stream, device, block_dim, max_blocks)
             return

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 
-from . import abi, buffers, context, frameworks, interface, ordering
+from . import abi, buffers, context, frameworks, interface, waits
 from .array import array, wrap
 from .errors import describe
 from .layout import abi_type
@@ -136,7 +136,7 @@ def _catch_up(place: Any, producer: int) -> None:
 
     consumer = current.handle(place)
     if max(producer, 1) != max(consumer, 1):  # 0 and 1 both mean the default stream
-        ordering.wait_unless_captured(place, producer, consumer)
+        waits.wait_unless_captured(place, producer, consumer)
 
 
 def _refuse_masks(data: Any) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import struct
 from itertools import chain
 
-from . import abi, interface, pack
+from . import abi, interface, pack, records
 from .errors import describe
 from .interface import inner_shape, scalar_of, typestr_of
 from .layout import abi_type
@@ -162,7 +162,7 @@ def _cast(data: Any, view: memoryview, element: abi.Type) -> Any:
 
 
 def decode(data: Any, shape: tuple[int, ...], element: abi.Type, make: Any) -> Any:
-    """Packed bytes as nested lists of numbers, vectors, matrices and structs (built by `make`, see `pack.regroup`)."""
+    """Packed bytes as nested lists of numbers, vectors, matrices and structs (made by `make`: `records.regroup`)."""
     count = len(data) // element.size
     numbers = struct.unpack("<" + pack.format_of(element) * count, data)
     items = list(numbers)
@@ -170,7 +170,7 @@ def decode(data: Any, shape: tuple[int, ...], element: abi.Type, make: Any) -> A
         items = [make(element, part) for part in zip(*[iter(numbers)] * element.length)]
     elif not isinstance(element, abi.Scalar):
         flat = iter(numbers)
-        items = [pack.regroup(element, flat, make) for _ in range(count)]
+        items = [records.regroup(element, flat, make) for _ in range(count)]
     for axis in range(len(shape) - 1, 0, -1):
         extent = shape[axis]
         items = [items[i * extent : (i + 1) * extent] for i in range(interface.count(shape[:axis]))]

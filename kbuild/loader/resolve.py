@@ -6,8 +6,8 @@ function, the instance. What no bundle holds is compiled only where that was ask
 
 from __future__ import annotations
 
-from . import blocks, finder, identity, pack, providers
 from . import bundle as bundles
+from . import finder, identity, pack, providers
 from .errors import LaunchError, LoaderError, describe, did_you_mean, kept
 from .types import Kernel
 
@@ -84,9 +84,12 @@ def compiled(kernel: Any, args: Any) -> Any:
     return target.chosen_for(args) if hasattr(target, "chosen_for") else target
 
 
-def grid_of(kernel: Any, dim: Any, grid: Any, block: Any, block_dim: Any) -> blocks.Grid:
+def grid_of(kernel: Any, dim: Any, grid: Any, block: Any, block_dim: Any) -> Any:
+    """What stands in the place of a `dim`: a `grids.Grid`. Raises LaunchError."""
+    from . import grids  # most launches give a dim
+
     try:
-        return blocks.asked(dim, grid, block, block_dim)
+        return grids.asked(dim, grid, block, block_dim)
     except (ValueError, TypeError) as error:
         raise LaunchError("%s: %s" % (getattr(kernel, "name", kernel), error)) from None
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 
-from . import abi, providers
+from . import abi, placing, providers
 from .errors import LaunchError, did_you_mean
 from .layout import ArrayAnnotation, abi_type, struct
 from .values import (
@@ -143,7 +143,7 @@ class _Unresolved:
     def launch(self, dim: Any, args: Any, stream: Any, device: Any, block_dim: int | None, max_blocks: int) -> None:
         if on_launch is not None and on_launch(self.kernel, args):
             return
-        kind = providers.kind_of(device, args)
+        kind = placing.kind_of(device, args)
         if kind != "cuda":
             providers.launch_on(kind, self.kernel, dim, args, stream, device, block_dim, max_blocks)
             return

@@ -86,7 +86,7 @@ class FakeCuda:
         """What the loader remembers of a driver."""
         written = (books._live, books._peaks, books._totals)
         # The first may hold streams, and go before those; the books are of this driver's GPUs.
-        for kept in (recent._logs, uses.captures, uses.tapes, pools._pools, allocation._waiting, *written):
+        for kept in (recent.logs, uses.captures, uses.tapes, pools._pools, allocation._waiting, *written):
             kept.clear()  # type: ignore[attr-defined]
         if streams._spare:
             self.set_current(0x1000)  # the first GPU's
@@ -163,7 +163,7 @@ class FakeCuda:
     @property
     def leaks(self) -> dict[str, int]:
         """What must not be there when a test ends: all but pools, which are a device's for good, and `may_keep`."""
-        for log in recent._logs.values():
+        for log in recent.logs.values():
             log.clear()  # the launches of late hold their streams, 64 of them at most
         for device in context._devices or []:
             if allocation.waiting(device):

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kbuild as kb
-from kbuild.loader import abi, factories, host, identity, interface, pack, scalars, selftest, values
+from kbuild.loader import abi, factories, host, identity, interface, pack, records, scalars, selftest, values
 
 UNIT = st.lists(st.floats(-1.0, 1.0), min_size=4, max_size=4).filter(lambda q: math.hypot(*q) > 0.1)
 ORDERS = list(itertools.permutations(range(3)))
@@ -232,7 +232,7 @@ def test_bytes(made: Any) -> None:
     data = struct.pack("<" + pack.format_of(type), *packing.values)
     assert len(data) == type.size
     flat = np.array(made).ravel().tolist()
-    assert list(pack.unpack(type, data)) == flat
+    assert list(records.unpack(type, data)) == flat
     encoded, shape, _ = host.encode([made, made], None)
     assert (bytes(encoded), shape) == (data * 2, (2,))
     assert host.decode(data, (1,), type, lambda of, items: values.class_of(of)(*items)) == [made]  # type: ignore[operator]

@@ -11,9 +11,10 @@ import ctypes
 import sys
 from ctypes import c_size_t, c_uint64
 
-from .. import abi, context, current, driver, ordering, uses
+from .. import abi, context, current, driver, uses, waits
 from ..errors import DriverError
-from ..ordering import DEFAULT, Relaxed, is_capturing, relaxed
+from ..ordering import DEFAULT, Relaxed, relaxed
+from ..waits import is_capturing
 from . import books, pools
 
 TYPE_CHECKING = False
@@ -63,7 +64,7 @@ class Memory:
             with self.device.current():
                 if is_capturing(handle):
                     return  # the graph keeps the memory, and uses it on the streams that it is launched on
-                ordering.wait_for_stream(self.device, self.handle, handle)
+                waits.wait_for_stream(self.device, self.handle, handle)
             self.users[handle] = stream
 
     def __del__(self, is_over: Any = sys.is_finalizing) -> None:

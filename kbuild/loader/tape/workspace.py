@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import weakref
 
-from .. import abi, blocks, copying, ordering, recent, uses
+from .. import abi, copying, grids, recent, uses, waits
 from ..array import array, empty, wrap, zeros
 from ..copying import stream_on
 from ..errors import LaunchError
@@ -45,7 +45,7 @@ class Workspace:
             return
         handle = stream_on(self.place, stream)
         is_captured = self.place.kind == "cuda" and _is_captured(self.place, handle)
-        if self.block_dim is None and not (self.dim.__class__ is blocks.Grid and self.dim.block):
+        if self.block_dim is None and not (self.dim.__class__ is grids.Grid and self.dim.block):
             self.block_dim = _BLOCK
         words = self._known() if is_captured else self._counted(args, stream, scratch)
         self._in_pieces(words)
@@ -83,7 +83,7 @@ class Workspace:
         for changed, before in scratch:
             copying.copy(changed, before, stream=stream)
         if stream is not None:
-            ordering.wait_for_stream(self.place, stream_on(self.place, stream), stream_on(self.place, None))
+            waits.wait_for_stream(self.place, stream_on(self.place, stream), stream_on(self.place, None))
         counted: list[int] = numbers.tolist()
         for (name, _), words in zip(self.saved, counted):
             key = self.backward.name, name
@@ -104,7 +104,7 @@ class Workspace:
         self.threads, self.bytes = threads, each * threads
 
     def _block(self) -> int:
-        if self.dim.__class__ is blocks.Grid and self.dim.block is not None:
+        if self.dim.__class__ is grids.Grid and self.dim.block is not None:
             x, y, z = self.dim.block
             return int(x * y * z)
         return self.block_dim or _BLOCK
@@ -114,16 +114,16 @@ class Workspace:
 
 
 def _threads(dim: Any, block: int) -> int:
-    extents = dim.grid if dim.__class__ is blocks.Grid else dim if hasattr(dim, "__iter__") else (dim,)
+    extents = dim.grid if dim.__class__ is grids.Grid else dim if hasattr(dim, "__iter__") else (dim,)
     count = 1
     for extent in extents:
         count *= int(extent)
-    return count * block if dim.__class__ is blocks.Grid else count
+    return count * block if dim.__class__ is grids.Grid else count
 
 
 def _is_captured(place: Any, handle: int) -> bool:
     with place.current():
-        return ordering.is_capturing(handle)
+        return waits.is_capturing(handle)
 
 
 class _Told:
