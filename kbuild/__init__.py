@@ -27,7 +27,7 @@ _HOMES = {
     "loader.available": "devices",
     "loader.bound": "BoundLaunch bind",
     "loader.conditional": "capture_if capture_while",
-    "loader.context": "Device HostDevice get_devices synchronize",
+    "loader.context": "Device synchronize",
     "loader.conversions": """
         from_cupy from_jax from_torch stream_from_torch stream_to_torch to_cupy to_jax to_torch
     """,
@@ -38,6 +38,7 @@ _HOMES = {
     "loader.events": "on_event",
     "loader.foreign": "asarray",
     "loader.graphs": "Graph capture",
+    "loader.hosts": "HostDevice get_devices",
     "loader.indexed": "indexedarray indexedarray1d indexedarray2d indexedarray3d indexedarray4d",
     "loader.memory.books": "MemoryReport memory_report",
     "loader.memory.pools": "set_pool_limit trim_memory",

@@ -18,8 +18,8 @@ from kbuild.loader import abi, events, format
 from kbuild.loader import bundle as bundles
 from kbuild.loader.backward import ADJOINT, Backward, Refused
 from kbuild.loader.bundle import Bundle
-from kbuild.loader.context import get_devices
 from kbuild.loader.errors import LaunchError
+from kbuild.loader.hosts import get_devices
 from kbuild.loader.kernel import BundleKernel
 from kbuild.loader.types import Kernel
 from kbuild.nvrtc import Cache, cache_root, discover

@@ -6,7 +6,7 @@ instance has them, the one instance that takes the arguments is launched. The ch
 
 from __future__ import annotations
 
-from . import abi, frameworks, generic, interface, overloading, pack, placing, providers, resolve
+from . import abi, describing, frameworks, generic, interface, overloading, pack, placing, providers, resolve
 from .errors import LaunchError, describe
 
 TYPE_CHECKING = False
@@ -122,7 +122,7 @@ class Dispatcher:
 def _described(value: Any) -> Any:
     """What another library says about its array; None where it says nothing, or refuses: the launch will tell."""
     try:
-        return frameworks.described(value) if frameworks.is_tensor(value) else getattr(value, _INTERFACE, None)
+        return frameworks.described(value) if interface.is_tensor(value) else getattr(value, _INTERFACE, None)
     except MemoryError:
         raise
     except Exception:
@@ -147,7 +147,7 @@ def type_of(value: Any) -> abi.Type | None:
     if described is None:
         return found
     try:
-        element = interface.element_of(described)
+        element = describing.element_of(described)
         return abi.Array(element, len(described["shape"]))
     except (interface.Mismatch, LookupError, TypeError):
         return None

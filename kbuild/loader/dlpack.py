@@ -12,7 +12,7 @@ import ctypes
 import sys
 from ctypes import c_int32, c_int64, c_ubyte, c_uint16, c_uint32, c_uint64, c_void_p
 
-from . import abi, context, copying, driver, foreign, interface, loans, ordering, waits
+from . import abi, context, copying, driver, foreign, hosts, interface, loans, ordering, waits
 from .array import array
 from .errors import describe
 
@@ -246,7 +246,7 @@ def _place(kind: int, ordinal: int) -> Any:
     if kind in (CUDA, MANAGED):
         return context.get_device("cuda:%d" % ordinal)
     if kind in (CPU, PINNED):
-        return context.HOSTS["cpu"]
+        return hosts.HOSTS["cpu"]
     raise BufferError("memory of device type %d (%s) is none that kernels here can use" % (kind, _name_of(kind)))
 
 

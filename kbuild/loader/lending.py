@@ -6,7 +6,7 @@ which the launch waits for.
 
 from __future__ import annotations
 
-from . import abi, frameworks, interface
+from . import abi, interface
 from .errors import describe
 from .pack import Packing, Refused
 
@@ -19,10 +19,10 @@ def add(packing: Packing, type: abi.Array, value: Any, path: str) -> None:
     """Adds another library's array to a packing. Raises Refused."""
     if isinstance(type, abi.IndexedArray):
         raise Refused(path, "wanted %s, got %s%s" % (type, describe(value), _hint(type, value)))
-    if frameworks.is_tensor(value):
+    if interface.is_tensor(value):
         _add_tensor(packing, type, value, path)
         return
-    described = None if frameworks.is_jax(value) else _interface_of(value, path)
+    described = None if interface.is_jax(value) else _interface_of(value, path)
     if described is not None:
         packing.add_described(type, value, path, described, value, None)
     elif not _add_lent(packing, type, value, path):
@@ -30,6 +30,8 @@ def add(packing: Packing, type: abi.Array, value: Any, path: str) -> None:
 
 
 def _add_tensor(packing: Packing, type: abi.Array, tensor: Any, path: str) -> None:
+    from . import frameworks
+
     try:
         place, described = frameworks.place_of(tensor), frameworks.described(tensor)
     except interface.Mismatch as error:

@@ -6,6 +6,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+HOSTS = ("cpu", "sim")  # the host as a device: see hosts.py
 simulates = False  # the device `sim` stands for every GPU; see `stand_for_gpus`
 
 

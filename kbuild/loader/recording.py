@@ -17,7 +17,7 @@ import os
 import struct
 import sys
 
-from . import abi, generic, overloading, types
+from . import abi, generic, hosts, overloading, types
 from .errors import LoaderError
 from .values import class_of
 
@@ -71,7 +71,7 @@ def start(path: str) -> None:
     from . import context, driver, standin
 
     try:
-        has_gpu = bool(context.get_devices())
+        has_gpu = bool(hosts.get_devices())
     except LoaderError:
         has_gpu = False
     if not has_gpu:

@@ -15,7 +15,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kbuild as kb
-from kbuild.loader import abi, factories, host, identity, interface, pack, records, scalars, selftest, values
+from kbuild.loader import (
+    abi,
+    describing,
+    factories,
+    host,
+    identity,
+    interface,
+    pack,
+    records,
+    scalars,
+    selftest,
+    values,
+)
 
 UNIT = st.lists(st.floats(-1.0, 1.0), min_size=4, max_size=4).filter(lambda q: math.hypot(*q) > 0.1)
 ORDERS = list(itertools.permutations(range(3)))
@@ -262,7 +274,7 @@ def test_foreign_arrays(type: Any, inner: tuple[int, ...]) -> None:
     described = {"shape": (5, *inner), "typestr": "<f4", "data": (4096, False), "version": 3}
     view = interface.read(described, type._kb_type_, 1)
     assert (view.shape, view.strides) == ((5,), (type._kb_type_.size,))
-    assert interface.write(view, 1)["shape"] == (5, *inner)
+    assert describing.write(view, 1)["shape"] == (5, *inner)
     with pytest.raises(interface.Mismatch, match="foreign float32 array of shape"):
         interface.read({**described, "shape": (5, *inner[:-1], 3)}, type._kb_type_, 1)
 

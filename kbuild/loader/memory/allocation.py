@@ -11,7 +11,7 @@ import ctypes
 import sys
 from ctypes import c_size_t, c_uint64
 
-from .. import abi, context, current, driver, uses, waits
+from .. import abi, context, current, driver, hosts, uses, waits
 from ..errors import DriverError
 from ..ordering import DEFAULT, Relaxed, relaxed
 from ..waits import is_capturing
@@ -302,7 +302,7 @@ def _usual(device: context.Device, size: int, is_zero: bool) -> Memory:
 
 def _pinned(device: Any, size: int) -> Memory:
     """Pinned memory for a host device; ordinary where there is no GPU to copy to, so that programs run."""
-    places = context.get_devices()
+    places = hosts.get_devices()
     if not places or not places[0].is_cuda:
         return HostMemory(device, size)
     with places[0].current():

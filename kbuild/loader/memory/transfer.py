@@ -11,8 +11,9 @@ from __future__ import annotations
 import ctypes
 
 from .. import buffers, context, driver, providers, uses, waits
+from ..describing import count, is_contiguous
 from ..errors import LaunchError
-from ..interface import View, contiguous_strides, count, is_contiguous
+from ..interface import View, contiguous_strides
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
