@@ -10,7 +10,7 @@ from __future__ import annotations
 import operator
 import struct
 
-from . import abi, describing, host, interface, kinds
+from . import abi, host, interface, kinds
 from .errors import describe
 from .layout import ArrayAnnotation, abi_type, field_class
 from .values import class_of
@@ -53,7 +53,7 @@ class Shaped:
     @property
     def size(self) -> int:
         """Number of elements."""
-        return describing.count(self.shape)
+        return kinds.count(self.shape)
 
     @property
     def nbytes(self) -> int:
@@ -197,7 +197,7 @@ class array(Shaped):
     @property
     def is_contiguous(self) -> bool:
         """Whether the elements lie side by side in row-major order."""
-        return describing.is_contiguous(self._view)
+        return kinds.is_contiguous(self._view)
 
     @property
     def readonly(self) -> bool:
@@ -248,6 +248,8 @@ class array(Shaped):
     def __cuda_array_interface__(self) -> dict[str, Any]:
         if self.device.kind != "cuda":
             raise AttributeError("an array on %s has no __cuda_array_interface__" % self.device)
+        from . import describing
+
         described = describing.write(self._alive(), getattr(self._owner, "handle", 0) or 1)
         if getattr(self._owner, "users", None):
             from . import waits
@@ -259,6 +261,8 @@ class array(Shaped):
     def __array_interface__(self) -> dict[str, Any]:
         if self.device.kind == "cuda":
             raise AttributeError("an array on %s has no __array_interface__: use numpy()" % self.device)
+        from . import describing
+
         described = describing.write(self._alive(), None)
         del described["stream"]
         if 0 in self.shape:  # an address that is not 0, and strides: NumPy takes no empty array without
@@ -540,7 +544,7 @@ def _made(shape: Any, dtype: Any, device: Any, memory: str | None, is_zero: bool
     else:
         place = _context.get_device(device)
     kind = kinds.of(dtype, len(extents), place)
-    strides, size = describing.packed(extents, kind.element.size)
+    strides, size = kinds.packed(extents, kind.element.size)
     if size >= _LARGE:
         _descriptor_of(interface.View(0, extents, strides, kind.element))  # refuses what a kernel cannot address
     held = _allocation.allocate(place, size, memory, is_zero)

@@ -10,7 +10,7 @@ import sys
 
 from . import driver, recent
 from .errors import DriverError, LaunchError, describe
-from .waits import is_capturing
+from .ordering import is_capturing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

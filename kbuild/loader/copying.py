@@ -6,7 +6,7 @@ on which the arrays were used by launches that named them, so that what the host
 
 from __future__ import annotations
 
-from . import abi, driver, host, ordering, recent, uses, waits
+from . import abi, driver, host, ordering, recent, uses
 from .errors import describe
 from .interface import View
 from .memory import transfer
@@ -85,6 +85,8 @@ def _move(dest: array, to: View, source: array, view: View, stream: Any) -> None
     is_peer = dest.device.kind == source.device.kind == "cuda" and dest.device is not source.device
     other = stream_on(source.device, None) if is_peer else 0
     if is_peer:
+        from . import waits
+
         waits.wait_for_stream(source.device, other, handle, dest.device)
     transfer.copy(sides[0], sides[1], handle)
     if is_peer:  # what is put on the source's stream next may overwrite it
@@ -113,7 +115,9 @@ def _prepare(one: array, gpu: Any, handle: int, stream: Any) -> None:
     others = [user for user in list(users) if user != handle]
     if memory.handle and memory.handle != handle:
         others.append(memory.handle)
-    if others and memory.device.kind == "cuda" and not waits.is_capturing(handle):
+    if others and memory.device.kind == "cuda" and not ordering.is_capturing(handle):
+        from . import waits
+
         waits.wait(memory, others, handle, gpu)
     if memory.device is gpu:
         from . import current

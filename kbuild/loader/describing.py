@@ -1,33 +1,15 @@
-"""What an array says of itself to other libraries, and the strides of one whose elements lie side by side."""
+"""What arrays say of themselves to other libraries: `__cuda_array_interface__` (version 3), written."""
 
 from __future__ import annotations
 
 from .interface import SCALAR_OF, Mismatch, View, contiguous_strides, inner_shape, scalar_of, typestr_of
+from .kinds import is_contiguous
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
     from . import abi
-
-
-def count(shape: tuple[int, ...] | list[int]) -> int:
-    """Number of elements of a shape."""
-    product = 1
-    for extent in shape:
-        product *= extent
-    return product
-
-
-def packed(shape: tuple[int, ...], itemsize: int) -> tuple[tuple[int, ...], int]:
-    """`contiguous_strides`, and the bytes of all elements together."""
-    if len(shape) == 1:
-        return (itemsize,), itemsize * shape[0]
-    strides, size = [], itemsize
-    for extent in shape[::-1]:
-        strides.append(size)
-        size *= extent or 1
-    return tuple(strides[::-1]), 0 if 0 in shape else size
 
 
 def element_of(described: dict[str, Any]) -> abi.Scalar:
@@ -52,9 +34,3 @@ def write(view: View, stream: int | None) -> dict[str, Any]:
         "version": 3,
         "stream": stream,
     }
-
-
-def is_contiguous(view: View) -> bool:
-    """Whether the elements lie side by side in row-major order."""
-    wanted = contiguous_strides(view.shape, view.element.size)
-    return 0 in view.shape or all(n == 1 or s == w for n, s, w in zip(view.shape, view.strides, wanted))

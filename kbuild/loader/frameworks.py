@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 
-from . import abi, context, hosts, interface, ordering, waits
+from . import abi, context, hosts, interface, ordering
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def follow(ordinal: int, stream: Any, handle: int, streams: set[int], tensors: A
 def _is_capturing(ordinal: int, handle: int) -> bool:
     """Whether a stream is being captured, when it can wait for nothing outside of the capture."""
     with context.devices()[ordinal].current():
-        return waits.is_capturing(handle)
+        return ordering.is_capturing(handle)
 
 
 def record(tensors: Any, ordinal: int, handle: int) -> None:

@@ -18,7 +18,7 @@ import sys
 from _thread import get_ident
 from ctypes import addressof, c_int, c_size_t, c_uint64, c_void_p, create_string_buffer
 
-from . import checks, context, current, driver, failures, ordering, recent, uses, waits
+from . import checks, context, current, driver, failures, ordering, recent, uses
 from .errors import DriverError, LaunchError
 from .streams import LEGACY, Stream, stream_of
 
@@ -47,7 +47,7 @@ class State:
         cuda = driver.get()
         with place.current():
             error = cuda.ask("cuStreamGetCaptureInfo_v2", handle, status, found, graph, nodes, count)
-        if error and error != waits.IMPLICIT:  # the default stream, where others are captured
+        if error and error != ordering.IMPLICIT:  # the default stream, where others are captured
             raise cuda.error("cuStreamGetCaptureInfo_v2", error, "stream 0x%x" % handle)
         self.status = 0 if error else status.value
         self.id, self.graph = (found.value, graph.value) if self.status == ACTIVE else (0, 0)
@@ -127,7 +127,7 @@ class Graph:
         status = c_int()
         if driver.get().ask("cuStreamIsCapturing", handle, status):
             with self.device.current():
-                return waits.is_capturing(handle)
+                return ordering.is_capturing(handle)
         return status.value != 0
 
     def _into(self, handle: int) -> None:

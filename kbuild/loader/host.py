@@ -8,7 +8,7 @@ from __future__ import annotations
 import struct
 from itertools import chain
 
-from . import abi, describing, pack, records
+from . import abi, kinds, pack
 from .errors import describe
 from .interface import inner_shape, scalar_of, typestr_of
 from .layout import abi_type
@@ -169,11 +169,13 @@ def decode(data: Any, shape: tuple[int, ...], element: abi.Type, make: Any) -> A
     if isinstance(element, abi.Vector):
         items = [make(element, part) for part in zip(*[iter(numbers)] * element.length)]
     elif not isinstance(element, abi.Scalar):
+        from . import records
+
         flat = iter(numbers)
         items = [records.regroup(element, flat, make) for _ in range(count)]
     for axis in range(len(shape) - 1, 0, -1):
         extent = shape[axis]
-        items = [items[i * extent : (i + 1) * extent] for i in range(describing.count(shape[:axis]))]
+        items = [items[i * extent : (i + 1) * extent] for i in range(kinds.count(shape[:axis]))]
     return items
 
 

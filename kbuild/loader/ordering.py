@@ -1,4 +1,4 @@
-"""What a stream's handle is, and how a thread may do what a capture forbids."""
+"""What a stream's handle is, whether it is being captured, and how a thread may do what a capture forbids."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 DEFAULT = c_uint64()  # the default stream's handle; of a number ctypes would make such an object at each call
 _RELAXED = 2  # CUstreamCaptureMode
+IMPLICIT = 906  # the default stream would wait for one that is being captured
 
 
 _EXCHANGE = "cuThreadExchangeStreamCaptureMode"
@@ -53,6 +54,15 @@ def relaxed(name: str, *arguments: Any) -> int:
         if failed:
             cuda.ask(_EXCHANGE, mode)
             raise cuda.error(_EXCHANGE, failed)
+
+
+def is_capturing(handle: int) -> bool:
+    """Whether a stream is being captured; also of the default stream, when it may not be touched for that reason."""
+    cuda, status = driver.get(), c_int()
+    code = cuda.ask("cuStreamIsCapturing", handle or DEFAULT, status)
+    if code not in (0, IMPLICIT):
+        raise cuda.error("cuStreamIsCapturing", code, "stream 0x%x" % handle)
+    return code == IMPLICIT or status.value != 0
 
 
 def stream_handle(stream: object) -> int:

@@ -7,7 +7,7 @@ function, the instance. What no bundle holds is compiled only where that was ask
 from __future__ import annotations
 
 from . import bundle as bundles
-from . import finder, identity, pack, providers
+from . import finder, identity, pack
 from .errors import LaunchError, LoaderError, describe, did_you_mean, kept
 from .types import Kernel
 
@@ -133,6 +133,8 @@ def find(kernel: Kernel) -> Any:
     try:
         return _instance(kernel)
     except LoaderError:
+        from . import providers
+
         provider = providers.find(providers.MISSING_KERNEL) if providers.jit_enabled() else None
         if provider is None:
             raise

@@ -14,7 +14,7 @@ import sys
 import time
 from ctypes import c_float, c_int, c_uint64
 
-from . import context, driver, ordering, recent, waits
+from . import context, driver, ordering, recent
 from .errors import DriverError
 
 TYPE_CHECKING = False
@@ -147,7 +147,7 @@ def _reused(kind: tuple[int, int]) -> int:
         except IndexError:  # another thread has got it
             break
         try:
-            if not waits.is_capturing(handle):  # else its capture was never ended
+            if not ordering.is_capturing(handle):  # else its capture was never ended
                 return handle
         except BaseException:
             spare.append(handle)

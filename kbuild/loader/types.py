@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 
-from . import abi, placing, providers
+from . import abi, placing
 from .errors import LaunchError, did_you_mean
 from .layout import ArrayAnnotation, abi_type, struct
 from .values import (
@@ -145,6 +145,8 @@ class _Unresolved:
             return
         kind = placing.kind_of(device, args)
         if kind != "cuda":
+            from . import providers
+
             providers.launch_on(kind, self.kernel, dim, args, stream, device, block_dim, max_blocks)
             return
         from . import resolve  # reading bundles and the driver is the business of a first launch

@@ -6,9 +6,9 @@ import operator
 
 from . import abi, hosts
 from .array import array, put_gradient, wrap
-from .describing import count
 from .errors import describe
 from .interface import View, contiguous_strides, inner_shape
+from .kinds import count
 from .layout import abi_type
 from .values import Mat, Vec
 

@@ -1,29 +1,18 @@
-"""Order between streams: who waits for whom, for which memory, and who may not since a capture is going on."""
+"""Order between streams: who waits for whom, and for which memory; a capture waits for nothing outside of it."""
 
 from __future__ import annotations
 
-from ctypes import c_int, c_uint64
+from ctypes import c_uint64
 
 from . import driver
 from .errors import DriverError
-from .ordering import DEFAULT
+from .ordering import is_capturing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
     from .context import Device
-
-IMPLICIT = 906  # the default stream would wait for one that is being captured
-
-
-def is_capturing(handle: int) -> bool:
-    """Whether a stream is being captured; also of the default stream, when it may not be touched for that reason."""
-    cuda, status = driver.get(), c_int()
-    code = cuda.ask("cuStreamIsCapturing", handle or DEFAULT, status)
-    if code not in (0, IMPLICIT):
-        raise cuda.error("cuStreamIsCapturing", code, "stream 0x%x" % handle)
-    return code == IMPLICIT or status.value != 0
 
 
 def wait_for_stream(device: Device, producer: int, consumer: int, other: Device | None = None) -> None:

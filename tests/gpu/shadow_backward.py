@@ -16,7 +16,7 @@ import numpy as np
 import kbuild as kb
 from kbuild.ir import nodes
 from kbuild.ir.traverse import callees, walk
-from kbuild.loader import abi, providers, waits
+from kbuild.loader import abi, ordering, providers
 from kbuild.loader.copying import stream_on
 from kbuild.loader.tape import arguments, watching
 from kbuild.sim.numbers import APPROXIMATE
@@ -167,7 +167,7 @@ def _is_capturing(place):
     if place.kind != "cuda":
         return False
     with place.current():
-        return waits.is_capturing(stream_on(place, None))
+        return ordering.is_capturing(stream_on(place, None))
 
 
 def _columns(type, offset=0):

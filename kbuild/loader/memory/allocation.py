@@ -11,10 +11,9 @@ import ctypes
 import sys
 from ctypes import c_size_t, c_uint64
 
-from .. import abi, context, current, driver, hosts, uses, waits
+from .. import abi, context, current, driver, uses
 from ..errors import DriverError
-from ..ordering import DEFAULT, Relaxed, relaxed
-from ..waits import is_capturing
+from ..ordering import DEFAULT, Relaxed, is_capturing, relaxed
 from . import books, pools
 
 TYPE_CHECKING = False
@@ -64,6 +63,8 @@ class Memory:
             with self.device.current():
                 if is_capturing(handle):
                     return  # the graph keeps the memory, and uses it on the streams that it is launched on
+                from .. import waits
+
                 waits.wait_for_stream(self.device, self.handle, handle)
             self.users[handle] = stream
 
@@ -302,6 +303,8 @@ def _usual(device: context.Device, size: int, is_zero: bool) -> Memory:
 
 def _pinned(device: Any, size: int) -> Memory:
     """Pinned memory for a host device; ordinary where there is no GPU to copy to, so that programs run."""
+    from .. import hosts
+
     places = hosts.get_devices()
     if not places or not places[0].is_cuda:
         return HostMemory(device, size)

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import ctypes
 
-from .. import buffers, context, driver, providers, uses, waits
-from ..describing import count, is_contiguous
+from .. import buffers, context, driver, ordering, providers, uses
 from ..errors import LaunchError
 from ..interface import View, contiguous_strides
+from ..kinds import count, is_contiguous
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -168,7 +168,7 @@ def _by_kernel(to: View, source: View, gpu: Any, handle: int) -> bool:
 def _check_capture(to: Side, source: Side, handle: int) -> None:
     """A graph would read or write ordinary memory of the host whenever it runs, long after it is gone."""
     for side in (to, source):
-        if side.is_host and not side.is_pinned and waits.is_capturing(handle):
+        if side.is_host and not side.is_pinned and ordering.is_capturing(handle):
             raise ValueError(
                 "the stream is being captured into a graph, which cannot copy from or to ordinary memory of the host\n"
                 "  help: copy before the capture, or use an array in pinned memory: kb.empty(…, device='cpu', "
@@ -207,6 +207,8 @@ def _copy_to_peer(to: Side, source: Side, handle: int) -> None:
                 copy(to, packed, handle)
             else:
                 copy(packed, source, 0)
+                from .. import waits
+
                 waits.wait_for_stream(source.device, 0, handle)
                 _copy_to_peer(to, packed, handle)
                 context.synchronize(source.device)  # the packed copy is about to go
@@ -296,7 +298,7 @@ _MANY_WORDS = 16
 def _write_first(device: Any, ptr: int, pattern: bytes, handle: int) -> None:
     """One element: word by word, since a graph cannot read it from the host later; a long one from the host."""
     call, about = driver.get().call, str(device)
-    if len(pattern) > 4 * _MANY_WORDS and not waits.is_capturing(handle):
+    if len(pattern) > 4 * _MANY_WORDS and not ordering.is_capturing(handle):
         seed = ctypes.create_string_buffer(pattern, len(pattern))
         call("cuMemcpyHtoDAsync_v2", ptr, ctypes.addressof(seed), len(pattern), handle, about=about)
         return

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import struct
 
-from .. import abi, copying, interface, providers, waits
+from .. import abi, copying, interface, ordering, providers
 from ..array import array
 from ..copying import stream_on
 from ..errors import LaunchError
@@ -64,7 +64,7 @@ def is_zero(one: array, about: str) -> bool:
 def _check_capture(one: array, about: str) -> None:
     handle = stream_on(one.device, None)
     with one.device.current():
-        if waits.is_capturing(handle):
+        if ordering.is_capturing(handle):
             raise LaunchError(
                 "%s: its gradient goes by way of the host here, which a capture cannot do\n"
                 '  help: write `primitives = ["copy"]` into [tool.kbuild], or copy in a kernel' % about

@@ -9,7 +9,7 @@ x.grad
 
 from __future__ import annotations
 
-from .. import context, copying, current, interface, recording, uses, waits
+from .. import context, copying, current, interface, ordering, recording, uses, waits
 from ..array import array
 from ..errors import LaunchError, describe
 from ..indexed import indexedarray
@@ -271,6 +271,6 @@ def _wait(place: context.Device, producer: int, consumer: int) -> None:
     if max(producer, 1) == max(consumer, 1):
         return
     with place.current():
-        if waits.is_capturing(producer) != waits.is_capturing(consumer):
+        if ordering.is_capturing(producer) != ordering.is_capturing(consumer):
             return
     waits.wait_for_stream(place, producer, consumer)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import weakref
 
-from .. import abi, copying, grids, recent, uses, waits
+from .. import abi, copying, grids, ordering, recent, uses, waits
 from ..array import array, empty, wrap, zeros
 from ..copying import stream_on
 from ..errors import LaunchError
@@ -123,7 +123,7 @@ def _threads(dim: Any, block: int) -> int:
 
 def _is_captured(place: Any, handle: int) -> bool:
     with place.current():
-        return waits.is_capturing(handle)
+        return ordering.is_capturing(handle)
 
 
 class _Told:
