@@ -31,6 +31,14 @@ _MAX_THREADS = 0  # CUfunction_attribute
 _LISTENERS = frozenset(("logging", "%s.events" % __package__))
 
 
+def _structs_of(rows: Row) -> dict[str, abi.Struct]:
+    if not rows:
+        return {}
+    from . import struct_table
+
+    return struct_table.parse(rows)
+
+
 class _Search:
     """What one look for a kernel's code has met: (row, reason) the driver refused, (row, seconds, bytes) it loaded."""
 
@@ -54,7 +62,7 @@ class Bundle:
         self.manifest: Row = parsed.manifest
         self.names: tuple[str, ...] = tuple(row["name"] for row in self.manifest["kernels"])  # adjoints too
         self.kernels: tuple[str, ...] = tuple([name for name in self.names if not name.endswith(ADJOINT)])
-        self.structs = abi.parse_structs(self.manifest["structs"])
+        self.structs = _structs_of(self.manifest["structs"])
         self._index = {name: i for i, name in enumerate(self.names)}
         self._made: dict[int, BundleKernel] = {}
         self._modules: dict[tuple[int, int], c_uint64] = {}  # (blob, device) → CUmodule, written there by the driver

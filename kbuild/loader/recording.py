@@ -17,7 +17,7 @@ import os
 import struct
 import sys
 
-from . import abi, generic, hosts, overloading, types
+from . import abi, generic, hosts, overloading, struct_table, types
 from .errors import LoaderError
 from .values import class_of
 
@@ -333,7 +333,7 @@ def _parse(spelling: str) -> abi.Type:
     from .layout import abi_type
 
     structs = {}
-    name = abi.struct_in(spelling)
+    name = struct_table.name_in(spelling)
     if name is not None:
         found = abi_type(_import(name))
         assert isinstance(found, abi.Struct)

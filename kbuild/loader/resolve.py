@@ -6,6 +6,8 @@ function, the instance. What no bundle holds is compiled only where that was ask
 
 from __future__ import annotations
 
+import sys
+
 from . import bundle as bundles
 from . import finder, identity, pack
 from .errors import LaunchError, LoaderError, describe, did_you_mean, kept
@@ -141,8 +143,16 @@ def find(kernel: Kernel) -> Any:
     return provider(kernel)
 
 
+def real_module(name: str) -> str:
+    """The importable name of a module: `python -m robosim.kernels` runs it as `__main__`."""
+    if name != "__main__":
+        return name
+    spec = getattr(sys.modules["__main__"], "__spec__", None)
+    return spec.name if spec is not None else name
+
+
 def _instance(kernel: Kernel) -> Any:
-    module = finder.real_module(kernel.module)
+    module = real_module(kernel.module)
     if module == "__main__":
         raise LaunchError(
             "%s is defined in the program itself, and bundles hold kernels of installed packages only\n"
@@ -172,7 +182,9 @@ def open_for(module: str, about: str) -> Bundle:
     if opened is None:
         data = finder.read(spec)
         if data is None:
-            raise LaunchError("%s: %s" % (about, finder.no_bundle(spec)))
+            from . import explaining
+
+            raise LaunchError("%s: %s" % (about, explaining.no_bundle(spec)))
         opened = _opened.setdefault(path, bundles.from_bytes(data, path))  # of threads that come at once, one wins
     return opened
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from kbuild.loader import abi, context, driver, format, recent, schema, streams, types, uses
+from kbuild.loader import abi, context, driver, format, recent, schema, streams, struct_table, types, uses
 from kbuild.loader.bundle import Bundle, from_bytes
 from kbuild.loader.memory import allocation, books, pools
 
@@ -204,7 +204,7 @@ def kernel_rows(
     name: str, parameters: Parameters, ndim: int, structs: dict[str, Any], block_dim: int
 ) -> dict[str, Any]:
     """A kernel's row of the manifest."""
-    types = [abi.parse(spelling, abi.parse_structs(structs)) for _, spelling in parameters]
+    types = [abi.parse(spelling, struct_table.parse(structs)) for _, spelling in parameters]
     has_origin = schema.writes_origin(ndim)
     offsets, size = schema.layout(ndim, types, has_origin)
     rows = [
