@@ -2,14 +2,13 @@
 
 cuInit and the first context take 200 ms, in which Python has nothing to do: a thread imports the modules that launch,
 and reads the bundles of the packages that have declared kernels. A program without kernels and arrays of kbuild's has
-opened its bundle by then, and with it all that launches. Whatever goes wrong here is left alone: the launch does it
-again, and says what is wrong.
+opened its bundle by then, and with it all that launches: it does without (`driver._open`). Whatever goes wrong here is
+left alone: the launch does it again, and says what is wrong.
 """
 
 from __future__ import annotations
 
 import os
-import sys
 from _thread import allocate_lock, start_new_thread
 
 TYPE_CHECKING = False
@@ -17,15 +16,13 @@ if TYPE_CHECKING:
     from _thread import LockType
 
 _PATIENCE = 5.0  # seconds
-# What a program imports that declares kernels or makes arrays; any other has all that launches when the driver starts.
-_REST = frozenset(("%s.types" % __package__, "%s.array" % __package__))
 
 _running: list[LockType] = []
 
 
 def start() -> None:
     """Begins, and does not wait."""
-    if _REST.isdisjoint(sys.modules) or _is_archived():
+    if _is_archived():
         return
     running = allocate_lock()
     running.acquire()

@@ -12,7 +12,7 @@ import time
 from _thread import RLock
 from ctypes import c_int, c_uint64
 
-from . import abi, context, driver, finder, format, ordering, select
+from . import context, driver, finder, format, ordering, select
 from .errors import BundleError, DriverError, LaunchError, did_you_mean
 from .kernel import BundleKernel
 from .schema import ADJOINT
@@ -29,14 +29,6 @@ __all__ = ("Bundle", "open")
 _MAX_THREADS = 0  # CUfunction_attribute
 # Modules of which one is there where somebody may want to hear what happens (see events.py).
 _LISTENERS = frozenset(("logging", "%s.events" % __package__))
-
-
-def _structs_of(rows: Row) -> dict[str, abi.Struct]:
-    if not rows:
-        return {}
-    from . import struct_table
-
-    return struct_table.parse(rows)
 
 
 class _Search:
@@ -62,7 +54,7 @@ class Bundle:
         self.manifest: Row = parsed.manifest
         self.names: tuple[str, ...] = tuple(row["name"] for row in self.manifest["kernels"])  # adjoints too
         self.kernels: tuple[str, ...] = tuple([name for name in self.names if not name.endswith(ADJOINT)])
-        self.structs = _structs_of(self.manifest["structs"])
+        self.structs = parsed.structs
         self._index = {name: i for i, name in enumerate(self.names)}
         self._made: dict[int, BundleKernel] = {}
         self._modules: dict[tuple[int, int], c_uint64] = {}  # (blob, device) → CUmodule, written there by the driver

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 
-from . import abi, interface
+from . import abi
 from .errors import LaunchError, describe
 from .scalars import coerce
 
@@ -133,21 +133,6 @@ class Packing:
         from . import lending  # no part of a start
 
         lending.add(self, type, value, path)
-
-    def add_described(self, type: abi.Type, value: Any, path: str, described: Any, owner: Any, place: Any) -> None:
-        """Another library's array as its interface describes it, on a device where that is known. Raises Refused."""
-        try:
-            view = interface.read(described, type.element, type.ndim)  # type: ignore[attr-defined]
-            self.values.append(view.descriptor())
-        except interface.Mismatch as error:
-            raise Refused(path, "wanted %s, got %s" % (type, error)) from None
-        self.owners.append(owner)
-        if place is not None:
-            self.places.append((path, place))
-        elif view.ptr:
-            self.addresses.append((path, view.ptr))
-        if view.stream is not None:
-            self.streams.add(view.stream)
 
 
 def arguments(name: str, parameters: Any, args: Any, optional: frozenset[str]) -> Packing:

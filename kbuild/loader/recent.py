@@ -38,17 +38,6 @@ def passed(ordinal: int, handle: int | None = None) -> None:
         listener(ordinal, handle)
 
 
-def captured(ordinal: int, handles: set[int], before: list[Launch]) -> list[str]:
-    """Forgets the launches on these streams that were not there before, since none has run; the kernels' names."""
-    known, seen = log(ordinal), set(map(id, before))
-    launches = list(known)
-    taken = [launch for launch in launches if id(launch) not in seen and _handle(launch[2]) in handles]
-    gone = set(map(id, taken))
-    known.clear()
-    known.extend([launch for launch in launches if id(launch) not in gone])
-    return list(dict.fromkeys([launch[0] for launch in taken]))
-
-
 def _handle(stream: Any) -> int:
     from . import ordering
 

@@ -261,8 +261,8 @@ _MANIFEST = {
 }
 
 
-def check(manifest: Any) -> None:
-    """Hold a manifest against its shape and its own claims; BundleError says what is wrong and where."""
+def check(manifest: Any) -> dict[str, abi.Struct]:
+    """Hold a manifest against its shape and its own claims; BundleError says what is wrong and where. Its structs."""
     fault = _fault(manifest, _MANIFEST)
     if fault is not None:
         raise BundleError("manifest%s %s" % fault)
@@ -283,6 +283,7 @@ def check(manifest: Any) -> None:
         from . import schema_rest
 
         schema_rest.check_asserts(manifest["asserts"], len(manifest["kernels"]))
+    return structs
 
 
 def _fault(value: Any, shape: Any) -> Fault:
