@@ -19,7 +19,7 @@ sys.path.insert(0, {root!r})
 signal.alarm(30)  # what hangs is killed
 from pathlib import Path
 from tests.helpers.fake_cuda import FakeCuda, make_bundle
-from kbuild.loader import array as arrays, context, driver
+from kbuild.loader import array as arrays, context, driver, hosts
 from kbuild.loader.errors import DriverError
 fake = FakeCuda(Path({library!r}), devices="9.0,9.0")
 fake.__enter__()
