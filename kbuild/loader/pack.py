@@ -98,7 +98,7 @@ class Packing:
     def add(self, type: abi.Type, value: Any, path: str) -> None:
         """Appends a value's numbers. Raises Refused."""
         if isinstance(type, abi.Scalar):
-            self._add_scalar(type, value, path)
+            self.add_scalar(type, value, path)
         elif isinstance(type, abi.Array):
             self._add_array(type, value, path)
         else:
@@ -106,7 +106,7 @@ class Packing:
 
             records.add(self, type, value, path)
 
-    def _add_scalar(self, type: abi.Scalar, value: Any, path: str) -> None:
+    def add_scalar(self, type: abi.Scalar, value: Any, path: str) -> None:
         try:
             self.values.append(coerce(type, value))
         except (TypeError, OverflowError, ValueError) as error:

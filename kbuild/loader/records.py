@@ -23,7 +23,7 @@ def add(packing: Packing, type: abi.Type, value: Any, path: str) -> None:
         _add_struct(packing, type, value, path)
     elif isinstance(type, abi.Vector):
         for i, item in enumerate(_items(type, value, type.length, path)):
-            packing.add(type.element, item, "%s[%d]" % (path, i))
+            packing.add_scalar(type.element, item, "%s[%d]" % (path, i))
     elif isinstance(type, abi.Matrix):
         row_type = abi.Vector(type.columns, type.element)
         for i, row in enumerate(_items(type, value, type.rows, path)):
