@@ -1,4 +1,4 @@
-"""The host as a device, and the devices of this machine: `cpu`, and `sim`, whose kernels run in the simulator."""
+"""The host as a device (`cpu`, and `sim`, whose kernels run in the simulator), and the devices that there are."""
 
 from __future__ import annotations
 

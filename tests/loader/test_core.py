@@ -112,3 +112,22 @@ def test_the_note_lists_what_a_start_reads(tmp_path: Path, fake_library: Path) -
 def test_lines_are_counted_without_words() -> None:
     text = '"""A module.\n\nOf words.\n"""\n\nx = 1  # one\n\ndef f():\n    """Words."""\n    return """a\nb"""\n'
     assert lines_of_code(text) == 4
+
+
+@pytest.mark.parametrize("first", ["array", "types", "bundle"])
+def test_the_rest_is_got_ready_for_programs_that_will_want_it(tmp_path: Path, fake_library: Path, first: str) -> None:
+    program = """
+import sys
+__import__("kbuild.loader." + sys.argv[1])
+from kbuild.loader import driver
+driver.LIBRARIES = (sys.argv[2],)
+driver.get()
+ahead = sys.modules.get("kbuild.loader.ahead")
+if ahead is not None:
+    ahead._finish()
+print("kbuild.loader.memory.allocation" in sys.modules)
+"""
+    environment = {"PYTHONPATH": str(ROOT), "FAKE_DEVICES": "9.0", "FAKE_DRIVER": "13000"}
+    command = [sys.executable, "-S", "-c", program, first, str(fake_library)]
+    done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, "%s\n" % (first != "bundle")), done.stderr
