@@ -10,7 +10,7 @@ from __future__ import annotations
 import operator
 import struct
 
-from . import abi, host, interface, kinds
+from . import abi, interface, kinds
 from .errors import describe
 from .layout import ArrayAnnotation, abi_type, field_class
 from .values import class_of
@@ -287,10 +287,14 @@ class array(Shaped):
 
     def tolist(self) -> Any:
         """The elements as nested lists; vectors, matrices and structs as their host classes."""
+        from . import host  # many programs have no lists
+
         return host.decode(self.tobytes(), self.shape, self._type.element, self._make)
 
     def list(self) -> Any:
         """All elements as one flat list."""
+        from . import host
+
         return host.decode(self.tobytes(), (self.size,), self._type.element, self._make)
 
     def numpy(self) -> Any:
@@ -298,6 +302,8 @@ class array(Shaped):
 
         A copy of an array on a GPU; of one on the host the very same memory.
         """
+        from . import host
+
         if self.device.kind == "cuda":
             return host.to_numpy(self.tobytes(), self.shape, self._type.element)
         return host.over_numpy(self, self._type.element)
@@ -578,7 +584,11 @@ def full(
     requires_grad: bool = False,
 ) -> array:
     """An array with `value` in every element; dtype as the value's, unless given. See `empty`."""
-    made = empty(shape, host.encode([value], None)[2] if dtype is None else dtype, device, memory)
+    if dtype is None:
+        from . import host
+
+        dtype = host.encode([value], None)[2]
+    made = empty(shape, dtype, device, memory)
     _filled_by(made, memory).fill_(value)
     if requires_grad:
         made.requires_grad = True
@@ -643,6 +653,8 @@ def _from_data(data: Any, dtype: Any, device: Any, memory: str | None) -> array:
 
         if foreign.is_array(data):
             return _copy_of(foreign.asarray(data, dtype), isinstance(data, array), device, memory)
+    from . import host
+
     encoded, shape, dtype = host.encode(data, dtype)
     made = empty(shape, dtype, device, memory)
     from . import copying  # not before the driver has been opened: see `_first_device`
