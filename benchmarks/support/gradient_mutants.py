@@ -284,8 +284,8 @@ MUTANTS = (
     Mutant(
         "a sum is loaded before another one of the same array is stored",
         _EARLY,
-        "        if path in self._sums or used & self._assigned:\n            return False\n        self._sums[path] = ",
-        "        if used & self._assigned:\n            return False\n        self._sums[f'{path} {len(self._all)}'] = ",
+        "path in self._sums or used & self._assigned:\n            return False\n        self._sums[path] = ",
+        "used & self._assigned:\n            return False\n        self._sums[f'{path} {len(self._all)}'] = ",
     ),
     Mutant(
         "an array that is loaded is not kept",

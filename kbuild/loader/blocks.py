@@ -13,26 +13,46 @@ if TYPE_CHECKING:
 
 
 class Shape:
-    """What of a kernel decides how it is launched: coordinates of `tid()`, whole blocks, a header with an origin."""
+    """What of a kernel decides how it is launched: coordinates of `tid()`, whole blocks, a header with an origin, bytes
+    of a `row` of the array whose size the launch gives (0: none), of which a block has `most` on a device, beside
+    `static` bytes that the kernel declares (None: not known yet).
+    """
 
-    __slots__ = ("has_origin", "ndim", "whole")
+    __slots__ = ("has_origin", "most", "ndim", "row", "static", "whole")
 
-    def __init__(self, ndim: int, whole: bool = False, has_origin: bool = False) -> None:
-        self.ndim, self.whole, self.has_origin = ndim, whole, has_origin
+    def __init__(self, ndim: int, whole: bool = False, has_origin: bool = False, row: int = 0) -> None:
+        self.ndim, self.whole, self.has_origin, self.row = ndim, whole, has_origin, row
+        self.most: int | None = None
+        self.static = 0
+
+    def on_device(self, most: int, static: int) -> Shape:
+        """The same on a device whose blocks may have `most` bytes of shared memory."""
+        found = Shape(self.ndim, self.whole, self.has_origin, self.row)
+        found.most, found.static = max(most - static, 0), static
+        return found
 
 
 def shape_of(row: dict[str, Any]) -> Shape:
     """The shape of a kernel by its row of the manifest."""
-    return Shape(row["ndim"], row.get("whole_blocks", False), row.get("origin", False))
+    return Shape(row["ndim"], row.get("whole_blocks", False), row.get("origin", False), row.get("dynamic_shared", 0))
+
+
+def shared_of(dim: Any, shape: Shape) -> int:
+    """Bytes of shared memory that a launch gives each block. Raises ValueError where that is not as the kernel is."""
+    if not shape.row and not hasattr(dim.__class__, "_kb_dim_"):
+        return 0
+    from . import grids  # few kernels leave the size of their shared memory open
+
+    return grids.shared_of(dim, shape)
 
 
 def plan(dim: object, shape: Shape, block_dim: int, max_blocks: int = 0) -> Iterator[tuple[bytes, Triple, Triple]]:
     """The driver launches that make up one launch: (header, blocks of the grid, threads of a block), in order.
 
-    Of more than `max_blocks` blocks, if that is not 0, several are made. Raises ValueError or TypeError for what cannot
-    be launched.
+    Of more than `max_blocks` blocks, if that is not 0, several are made. What shared memory they give says `shared_of`.
+    Raises ValueError or TypeError for what cannot be launched.
     """
-    if shape.whole or hasattr(dim.__class__, "_kb_grid_"):
+    if shape.whole or shape.row or hasattr(dim.__class__, "_kb_dim_"):
         from . import grids  # few kernels are launched so
 
         return grids.plan(dim, shape, block_dim, max_blocks)

@@ -249,8 +249,8 @@ def _dim_check(ndim: int) -> str:
 
 def _check_dim(dim: Any) -> None:
     """TypeError for what is no integer, nor a tuple of integers, nor a grid."""
-    if hasattr(dim.__class__, "_kb_grid_"):
-        return
+    if hasattr(dim.__class__, "_kb_dim_"):
+        dim = dim._kb_dim_
     for n in dim if isinstance(dim, tuple) else (dim,):
         operator.index(n)
 

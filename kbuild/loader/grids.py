@@ -15,6 +15,7 @@ from .errors import describe
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Any
 
     from .blocks import Shape
 
@@ -28,7 +29,7 @@ class Grid:
     """What `grid` and `block` ask for; stands in the place of a `dim`. Without a block the kernel's own is taken."""
 
     __slots__ = ("block", "grid", "is_flat")
-    _kb_grid_ = True
+    _kb_dim_ = ()  # what of it a `dim` of numbers would be: nothing
 
     def __init__(self, grid: object, block: object = None) -> None:
         """Raises ValueError or TypeError that says what is wrong."""
@@ -49,6 +50,65 @@ class Grid:
 
     def __repr__(self) -> str:
         return "grid=%r, block=%r" % (self.grid, self.block)
+
+
+class Sized:
+    """A `dim` or `Grid`, and the bytes of shared memory that each block gets at the launch; stands in their place."""
+
+    __slots__ = ("dim", "shared")
+
+    def __init__(self, dim: object, shared: object) -> None:
+        """Raises ValueError or TypeError that says what is wrong."""
+        self.dim: Any = dim
+        try:
+            self.shared = operator.index(shared)  # type: ignore[arg-type]  # what is none is told
+        except TypeError:
+            raise TypeError("shared_memory wants a number of bytes, not %s" % describe(shared)) from None
+        if not 0 <= self.shared < 1 << 31:
+            raise ValueError("shared_memory is a number of bytes, 0 or more, not %d" % self.shared)
+
+    @property
+    def _kb_dim_(self) -> Any:
+        """What of it is a `dim` of numbers."""
+        return self.dim._kb_dim_ if isinstance(self.dim, Grid) else self.dim
+
+    def __eq__(self, other: object) -> bool:
+        return other.__class__ is Sized and (self.dim, self.shared) == (other.dim, other.shared)
+
+    def __hash__(self) -> int:
+        return hash((self.dim, self.shared))
+
+    def __repr__(self) -> str:
+        dim = repr(self.dim) if self.dim.__class__ is Grid else "dim=%r" % (self.dim,)
+        return "%s, shared_memory=%d" % (dim, self.shared)
+
+
+def plain(dim: Any) -> Any:
+    """A `dim` without the shared memory beside it."""
+    return dim.dim if dim.__class__ is Sized else dim
+
+
+def shared_of(dim: Any, shape: Shape) -> int:
+    """Bytes of shared memory that a launch gives each block. Raises ValueError where that is not as the kernel is."""
+    if dim.__class__ is not Sized:
+        if shape.row:
+            raise ValueError(
+                "it has an array in shared memory whose size the launch gives, in rows of %d bytes\n"
+                "  help: launch it with shared_memory=%d times the number of rows" % (shape.row, shape.row)
+            )
+        return 0
+    shared: int = dim.shared
+    if not shape.row:
+        raise ValueError(
+            "it has no array whose size the launch gives, and shared_memory=%d\n"
+            "  help: leave shared_memory out, or declare one: kb.shared_array(None, dtype)" % shared
+        )
+    if shape.most is not None and shared > shape.most:
+        raise ValueError(
+            "shared_memory=%d is more than the %d bytes that a block may have on this device beside the %d that the "
+            "kernel declares" % (shared, shape.most, shape.static)
+        )
+    return shared
 
 
 def _triple(what: str, given: object, lowest: int, most: Triple) -> tuple[Triple, bool]:
@@ -79,18 +139,25 @@ def asked(dim: object, grid: object, block: object, block_dim: object) -> Grid:
 
 
 def plan(dim: object, shape: Shape, block_dim: int, max_blocks: int = 0) -> Iterator[tuple[bytes, Triple, Triple]]:
-    """`blocks.plan` of a grid, and of a kernel that runs in whole blocks. Raises ValueError, TypeError."""
+    """`blocks.plan` of what stands in the place of a `dim`, and of a kernel that runs in whole blocks. Raises
+    ValueError, TypeError.
+    """
+    shared_of(dim, shape)
+    dim = plain(dim)
     if isinstance(dim, Grid):
         return _of_grid(dim, shape, block_dim, max_blocks)
-    grids = geometry.plan(dim, shape.ndim, block_dim, shape.has_origin)
-    count = _product(geometry.axes(dim, shape.ndim))
-    _check_whole(dim, count, block_dim)
-    _check_cap(count // block_dim, max_blocks)
+    cap = 0 if shape.whole else max_blocks
+    grids = geometry.plan(dim, shape.ndim, block_dim, shape.has_origin, cap)
+    if shape.whole:
+        count = _product(geometry.axes(dim, shape.ndim))
+        _check_whole(dim, count, block_dim)
+        _check_cap(count // block_dim, max_blocks)
     return ((header, (blocks, 1, 1), (block_dim, 1, 1)) for header, blocks in grids)
 
 
 def extents(dim: object, shape: Shape, block_dim: int) -> tuple[Triple, Triple, tuple[int, ...]]:
     """Blocks of the grid, threads of a block, and `dim` as the kernel counts it, of a launch that `plan` accepts."""
+    dim = plain(dim)
     if isinstance(dim, Grid):
         block = (block_dim, 1, 1) if dim.block is None else dim.block
         return dim.grid, block, (_product(dim.grid) * _product(block),)
