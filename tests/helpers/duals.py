@@ -124,6 +124,13 @@ def _mapped(type: Type, function: Callable[..., Any], *values: Any) -> Any:
     return function(*values)
 
 
+def _is_tie(left: Any, right: Any, near: float) -> bool:
+    """Whether rounding alone decides between two numbers that move: `lerp(x, x, t) < x`."""
+    if not (isinstance(left, Dual) and isinstance(right, Dual)) or left.tangent == right.tangent == 0:
+        return False
+    return abs(left.value - right.value) <= near * max(abs(left.value), abs(right.value))
+
+
 @dataclass
 class _Interpreter:
     thread: blocks.Thread
@@ -284,7 +291,9 @@ class _Interpreter:
         return self.value(expr.right, frame) if first == (expr.op == "and") else first
 
     def compare(self, expr: nodes.Compare, frame: _Frame) -> bool:
-        return numbers.compare(expr.op, _plain(self.value(expr.left, frame)), _plain(self.value(expr.right, frame)))
+        left, right = self.value(expr.left, frame), self.value(expr.right, frame)
+        self.trace.kinks += _is_tie(left, right, 1e-12 if expr.left.type.size == 8 else 1e-5)
+        return numbers.compare(expr.op, _plain(left), _plain(right))
 
     def unary(self, expr: nodes.Unary, frame: _Frame) -> Any:
         type, op = _scalar(expr.type), expr.op
