@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ctypes
+import functools
 import importlib
 import json
+import struct
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,16 +16,19 @@ from typing import Any
 import numpy as np
 import pytest
 
+import kbuild as kb
 from kbuild import targets
 from kbuild.loader import cubin
 from kbuild.nvrtc import choose, discover
 from kbuild.nvrtc.adapters import compile_program, open_nvrtc
 from kbuild.nvrtc.toolchain import PROGRAM_NAME, command_line
+from tests.helpers.fake_cuda import FakeCuda, compile_library
+from tests.helpers.handwritten import HandWritten
 
 ROOT = Path(__file__).parents[2]
 BENCHMARKS = ROOT / "benchmarks"
 PATHS = (BENCHMARKS, BENCHMARKS / "project" / "src")
-NAMES = ("fast_cases", "fast_page", "fast_ways")
+NAMES = ("cases", "fast_cases", "fast_page", "fast_ways")
 TITLES = (
     "elementwise",
     "particle step",
@@ -102,6 +107,50 @@ def test_arguments_by_hand_fit_the_machine_code(support: Any, machine_code: Any,
         assert sizes == [size for _, size in kernel.parameters], (one.unit, one.entry)
         assert kernel.local == 0  # no spills
         assert kernel.max_threads is None or one.block[0] * one.block[1] <= kernel.max_threads
+
+
+@pytest.fixture(scope="module")
+def on_the_host(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """Hand-written kernels by unit, compiled once."""
+    folder = tmp_path_factory.mktemp("handwritten")
+    return functools.cache(lambda unit: HandWritten(BENCHMARKS / "handwritten" / f"{unit}.cu", folder))
+
+
+@pytest.mark.parametrize("title", TITLES)
+def test_what_is_written_by_hand_computes_what_numpy_does(support: Any, on_the_host: Any, title: str) -> None:
+    case = support.fast_cases.make(title, support.fast_cases.SMALL)
+    wanted = case.wanted({name: data for name, (data, _) in case.arrays.items()})
+    memory = {name: np.ascontiguousarray(data).copy() for name, (data, _) in case.arrays.items()}
+    addresses = {name: data.ctypes.data for name, data in memory.items()}
+    for one in case.by_hand:
+        pointers, _keep = support.cases.pointed(support.fast_ways.arguments(one, addresses))
+        on_the_host(one.unit).launch(one.entry, one.grid, one.block, pointers)
+    assert support.fast_ways.apart(tuple(memory[name] for name in case.results), wanted) <= max(case.near, 1e-6)
+
+
+def test_launches_by_hand_go_into_a_graph(support: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "cubins").mkdir()
+    (tmp_path / "cubins" / "unit.cubin").write_bytes(b"FAKE 0\nentry 4 0 8 8 4 12 4 16 12\n")
+    monkeypatch.setenv("KBUILD_KIT", str(tmp_path))
+    ways, cases = support.fast_ways, support.fast_cases
+    data = {"x": (np.ones(5, np.float32), "float32")}
+    arguments = (cases.Name("x"), 7, 0.5, (1.0, 2.0, 3.0))
+    by_hand = (cases.ByHand("unit", "entry", arguments, (3, 2), (32, 8)),)
+    case = cases.Case(data, (), by_hand, ("x",), lambda was: (was["x"],))
+    with FakeCuda(compile_library(tmp_path)) as fake:
+        program, stream = ways.Program(case), kb.Stream()
+        written = ways.HandWritten(program, stream)
+        (got,) = program.outcome(written.run)
+        assert got.tolist() == [1.0] * 5
+        way = program.graph(written.run, 4, stream)
+        assert fake.launches == 1 + 4  # what is captured counts
+        assert way() > 0.0
+        assert fake.calls.count("cuGraphLaunch") == 1
+        record = fake.records[-1]
+        assert list(record.sizes) == [3, 2, 1, 32, 8, 1]
+        assert bytes(record.bytes)[:28] == struct.pack("<Qif3f", program.arrays["x"].ptr, 7, 0.5, 1.0, 2.0, 3.0)
+        del program, written, way, stream
+        assert fake.breaches == []
 
 
 def test_the_page_of_results(support: Any) -> None:
