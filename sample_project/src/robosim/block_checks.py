@@ -62,7 +62,7 @@ def voxels_in_blocks(device=None):
     shape, size, origin = (8, 8, 4), 0.25, kb.vec3(-1.0, -1.0, 0.0)
     points = random_vectors(random.Random(14), 20000, 1.2)
     counts = kb.zeros(shape, dtype=int, device=device)
-    inputs = [kb.array(points, dtype=kb.vec3, device=device), origin, size, counts]
+    inputs = [kb.array(points, dtype=kb.vec3, device=device), origin, size, kb.vec3i(*shape), counts.flatten()]
     start = time.perf_counter()
     kb.launch(blocks.count_voxels, grid=BLOCKS, inputs=inputs, shared_memory=4 * counts.size)
     seconds = _waited(start, device)

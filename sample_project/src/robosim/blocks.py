@@ -26,19 +26,19 @@ def moments(points: kb.array(dtype=kb.vec3), masses: kb.array(dtype=float), part
         parts[kb.block_idx()] = total
 
 
-@kb.kernel(block_dim=BLOCK, enable_backward=False)
+@kb.kernel(block_dim=32, enable_backward=False)
 def centre(parts: kb.array(dtype=kb.vec4), result: kb.array(dtype=kb.vec3)):
-    """The centre of mass [m] into `result[0]`, from what `moments` has given; one block, and more would do nothing.
+    """The centre of mass [m] into `result[0]`, from what `moments` has given; one warp, and more would do nothing.
 
     No float is added atomically: the result has the same bits each time.
     """
     if kb.block_idx() > 0:
         return
     own = kb.vec4()
-    for i in range(kb.thread_idx(), len(parts), BLOCK):
+    for i in range(kb.lane_id(), len(parts), 32):
         own += parts[i]
-    total = kb.block_sum(own)
-    if kb.thread_idx() == 0:
+    total = kb.warp_sum(own)
+    if kb.lane_id() == 0:
         result[0] = kb.vec3(total.x, total.y, total.z) / total.w
 
 
@@ -108,31 +108,30 @@ def blur_columns(image: kb.array2d(dtype=float), weights: kb.array(dtype=float),
 
 
 @kb.kernel(block_dim=BLOCK, enable_backward=False)
-def count_voxels(points: kb.array(dtype=kb.vec3), origin: kb.vec3, size: float, counts: kb.array3d(dtype=int)):
+def count_voxels(
+    points: kb.array(dtype=kb.vec3), origin: kb.vec3, size: float, extents: kb.vec3i, counts: kb.array(dtype=int)
+):
     """What `robosim.mapping.count_voxels` does, for a grid that fits into shared memory; the launch gives it.
 
-    Each block counts in a grid of its own, of four bytes a voxel, and adds it to `counts` in the end. Where many points
-    fall into few voxels, the atomics of one block no longer wait for those of all others.
+    Each block counts in a grid of its own, of four bytes a voxel, and adds it to `counts` in the end, which has the
+    voxels one after the other, as many along x, y and z as `extents` says. Where many points fall into few voxels, the
+    atomics of one block no longer wait for those of all others.
     """
     own = kb.shared_array(None, int)
-    voxels = counts.shape[0] * counts.shape[1] * counts.shape[2]
-    for v in range(kb.thread_idx(), voxels, kb.block_dim()):
+    for v in range(kb.thread_idx(), len(counts), BLOCK):
         own[v] = 0
     kb.syncthreads()
     for i in kb.grid_range(len(points)):
-        point = points[i]
-        x = cell(point.x, origin.x, size)
-        y = cell(point.y, origin.y, size)
-        z = cell(point.z, origin.z, size)
-        is_inside = 0 <= x < counts.shape[0] and 0 <= y < counts.shape[1] and 0 <= z < counts.shape[2]
-        if point.z > 0.0 and is_inside:
-            kb.atomic_add(own, (x * counts.shape[1] + y) * counts.shape[2] + z, 1)
+        x = cell(points[i].x, origin.x, size)
+        y = cell(points[i].y, origin.y, size)
+        z = cell(points[i].z, origin.z, size)
+        is_inside = 0 <= x < extents.x and 0 <= y < extents.y and 0 <= z < extents.z
+        if points[i].z > 0.0 and is_inside:
+            kb.atomic_add(own, (x * extents.y + y) * extents.z + z, 1)
     kb.syncthreads()
-    for v in range(kb.thread_idx(), voxels, kb.block_dim()):
+    for v in range(kb.thread_idx(), len(counts), BLOCK):
         if own[v] > 0:
-            column = v // counts.shape[2]
-            x = column // counts.shape[1]
-            kb.atomic_add(counts, x, column % counts.shape[1], v % counts.shape[2], own[v])
+            kb.atomic_add(counts, v, own[v])
 
 
 @kb.func
