@@ -128,17 +128,33 @@ def test_what_is_written_by_hand_computes_what_numpy_does(support: Any, on_the_h
     assert support.fast_ways.apart(tuple(memory[name] for name in case.results), wanted) <= max(case.near, 1e-6)
 
 
-def test_launches_by_hand_go_into_a_graph(support: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "cubins").mkdir()
-    (tmp_path / "cubins" / "unit.cubin").write_bytes(b"FAKE 0\nentry 4 0 8 8 4 12 4 16 12\n")
-    monkeypatch.setenv("KBUILD_KIT", str(tmp_path))
-    ways, cases = support.fast_ways, support.fast_cases
-    data = {"x": (np.ones(5, np.float32), "float32")}
-    arguments = (cases.Name("x"), 7, 0.5, (1.0, 2.0, 3.0))
-    by_hand = (cases.ByHand("unit", "entry", arguments, (3, 2), (32, 8)),)
-    case = cases.Case(data, (), by_hand, ("x",), lambda was: (was["x"],))
-    with FakeCuda(compile_library(tmp_path)) as fake:
-        program, stream = ways.Program(case), kb.Stream()
+class Fakes:
+    """A kit with the code of one hand-written kernel, for the fake driver, and a case that launches it."""
+
+    ARGUMENTS = (7, 0.5, (1.0, 2.0, 3.0))
+
+    def __init__(self, support: Any, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        (folder / "cubins").mkdir()
+        (folder / "cubins" / "unit.cubin").write_bytes(b"FAKE 0\nentry 4 0 8 8 4 12 4 16 12\n")
+        monkeypatch.setenv("KBUILD_KIT", str(folder))
+        self.cases, self.library = support.fast_cases, compile_library(folder)
+
+    def case(self, *entries: str) -> Any:
+        arguments = (self.cases.Name("x"), *self.ARGUMENTS)
+        by_hand = tuple(self.cases.ByHand("unit", entry, arguments, (3, 2), (32, 8)) for entry in entries)
+        data = {"x": (np.ones(5, np.float32), "float32")}
+        return self.cases.Case(data, (), by_hand, ("x",), lambda was: (was["x"],), bytes=20)
+
+
+@pytest.fixture
+def fakes(support: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Fakes:
+    return Fakes(support, tmp_path, monkeypatch)
+
+
+def test_launches_by_hand_go_into_a_graph(support: Any, fakes: Fakes) -> None:
+    ways = support.fast_ways
+    with FakeCuda(fakes.library) as fake:
+        program, stream = ways.Program(fakes.case("entry")), kb.Stream()
         written = ways.HandWritten(program, stream)
         (got,) = program.outcome(written.run)
         assert got.tolist() == [1.0] * 5
@@ -151,6 +167,33 @@ def test_launches_by_hand_go_into_a_graph(support: Any, tmp_path: Path, monkeypa
         assert bytes(record.bytes)[:28] == struct.pack("<Qif3f", program.arrays["x"].ptr, 7, 0.5, 1.0, 2.0, 3.0)
         del program, written, way, stream
         assert fake.breaches == []
+
+
+def test_the_program_measures_and_records(
+    support: Any, fakes: Fakes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fast, report = (importlib.import_module(name) for name in ("fast", "report"))
+    made = {"good": fakes.case("entry"), "bad": fakes.case("entry", "missing")}
+    monkeypatch.setattr(fast.fast_cases, "SIZES", dict.fromkeys(made, (5,)))
+    monkeypatch.setattr(fast.fast_cases, "make", lambda title, _: made[title])
+    monkeypatch.setattr(fast, "COPIED", 1 << 12)
+    monkeypatch.setenv("KBUILD_SITE", str(ROOT))
+    monkeypatch.setenv("KBUILD_BENCH_RESULTS", str(tmp_path))
+    monkeypatch.setattr(sys, "argv", ["fast.py", "--rounds", "3"])
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.setitem(sys.modules, "warp", None)
+    with FakeCuda(fakes.library), pytest.raises(SystemExit, match="failed: bad: by hand"):
+        fast.main()
+    document = json.loads((tmp_path / "fast.json").read_text(encoding="utf-8"))
+    good, bad = (document["values"]["cases"][title] for title in made)
+    assert list(good["ways"]) == ["kbuild", "by hand"]
+    assert good["apart"] == {"kbuild": 0.0, "by hand": 0.0}
+    assert list(bad["ways"]) == ["kbuild"]
+    without = document["values"]["without"]
+    assert "warp" in without["Warp"]
+    assert "cuModuleGetFunction" in without["bad: by hand"]
+    assert "of a copy's bandwidth" in capsys.readouterr().out
+    assert "| good |" in report.fast(document)
 
 
 def test_the_page_of_results(support: Any) -> None:
