@@ -28,6 +28,7 @@ _HOMES = {
     "loader.bound": "BoundLaunch bind",
     "loader.conditional": "capture_if capture_while",
     "loader.context": "Device HostDevice get_devices synchronize",
+    "loader.constants": "Constant constant",
     "loader.conversions": """
         from_cupy from_jax from_torch stream_from_torch stream_to_torch to_cupy to_jax to_torch
     """,

@@ -23,6 +23,8 @@ from kbuild.loader.bound import BoundLaunch as BoundLaunch
 from kbuild.loader.bound import bind as bind
 from kbuild.loader.conditional import capture_if as capture_if
 from kbuild.loader.conditional import capture_while as capture_while
+from kbuild.loader.constants import Constant as Constant
+from kbuild.loader.constants import constant as constant
 from kbuild.loader.context import Device as Device
 from kbuild.loader.context import HostDevice as HostDevice
 from kbuild.loader.context import get_devices as get_devices

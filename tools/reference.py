@@ -50,6 +50,7 @@ CONSTRUCTS = """\
 | `a[-1]` | with a constant index: from the end |
 | `a.shape[0]`, `len(a)`, `a.dtype` | extents and element type of an array |
 | `if a:`, `a is None` | whether there is an array; a launch may have None for those that a kernel asks for so |
+| `TABLE = kb.constant([…])` outside, `TABLE[i]` | a [table](constants.md) in the GPU's constant memory |
 | `a[i] += x`, `-=`, `&=`, `\\|=`, `^=` | atomic on an array's element |
 | `v[i]`, `v.x`, `v[1:3]`, `m[i, j]`, `m[i]` | elements, slices with constant bounds, rows; all may be assigned |
 | `t.p`, `t.q` | position and rotation of a transform |

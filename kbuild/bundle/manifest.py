@@ -69,6 +69,7 @@ def cubin_row(
     that ptxas's log reports for an entry. CubinError when `data` is not a cubin.
     """
     parameter_bytes = max(kernel["size"] for kernel in kernels.values())
+    constants = cubin.read(data).constants if target.kind == "cubin" else 0
     return {
         "target": target.name,
         "arch": target.arch,
@@ -79,6 +80,7 @@ def cubin_row(
         "kernels": list(kernels),
         "unit": unit,
         "resources": _resources(data, kernels, spills) if target.kind == "cubin" else [],
+        **({"constants": constants} if constants else {}),
         "blob": blob,
     }
 

@@ -73,6 +73,8 @@ def _check_cubin(parsed: format.Parsed, row: Row) -> Iterator[tuple[str | None, 
     if found.toolkit is not None and list(found.toolkit) != row["cuda"]:
         said, made = ".".join(map(str, row["cuda"])), ".".join(map(str, found.toolkit))
         yield None, f"it was made by CUDA {made}, but the manifest says {said}"
+    if found.constants != row.get("constants", 0):
+        yield None, f"it has {found.constants} bytes of constants, but the manifest says {row.get('constants', 0)}"
     yield from _check_entries(set(found.kernels), kernels)
     for resources in row["resources"]:
         kernel = kernels[resources["kernel"]]

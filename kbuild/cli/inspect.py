@@ -13,9 +13,9 @@ from kbuild.loader import format
 
 DESCRIPTION = """\
 Shows the kernels of a bundle with the layout of their parameters, and its cubins: for which target, made by which
-toolchain, loaded by which driver, how large, with how many registers; and what the adjoints cost, which gradients are
-computed with. Nothing is imported and no GPU is needed. Kernels of kbuild's own (`primitives` in [tool.kbuild]) are
-counted; --json lists each.
+toolchain, loaded by which driver, how large, with how many registers and bytes of constant tables; and what the
+adjoints cost, which gradients are computed with. Nothing is imported and no GPU is needed. Kernels of kbuild's own
+(`primitives` in [tool.kbuild]) are counted; --json lists each.
 
 SOURCE is a wheel, a .kbundle file, the name of an installed package, or a project folder.
 """
@@ -133,7 +133,7 @@ def _definition(name: str) -> str:
     return name.partition("[")[0]
 
 
-_CUBIN_HEADERS = ("target", "code", "unit", "kernels", "toolchain", "loads on", "size", "stored")
+_CUBIN_HEADERS = ("target", "code", "unit", "kernels", "toolchain", "loads on", "size", "stored", "constants")
 
 
 def _cubin(row: dict[str, Any], manifest: dict[str, Any]) -> tuple[object, ...]:
@@ -141,7 +141,17 @@ def _cubin(row: dict[str, Any], manifest: dict[str, Any]) -> tuple[object, ...]:
     kernels = len(row["kernels"])
     code = row["arch"] + (" (PTX)" if row["kind"] == "ptx" else "")
     toolchain = f"NVRTC {row['toolchain']}"
-    return row["target"], code, row["unit"], kernels, toolchain, _driver(row), blob["size"], blob["stored"]
+    return (
+        row["target"],
+        code,
+        row["unit"],
+        kernels,
+        toolchain,
+        _driver(row),
+        blob["size"],
+        blob["stored"],
+        row.get("constants", 0),
+    )
 
 
 def _driver(row: dict[str, Any]) -> str:

@@ -19,9 +19,9 @@ from kbuild.ir.types import (
     FLOAT16,
     FLOAT32,
     Array,
+    Fixed,
     Matrix,
     Scalar,
-    Shared,
     Type,
     Vector,
     is_composite,
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
         def fill(self, type: Vector | Matrix) -> str: ...
         def rounding(self, source: Scalar, target: Scalar) -> str: ...
         def view(self, array: Array, count: int) -> str: ...
+        def table(self, table: nodes.Table) -> str: ...
         def position(self, what: str) -> str: ...
         def same(self) -> str: ...
         def from_end(self) -> str: ...
@@ -71,6 +72,8 @@ class ExpressionEmitter:
                 return constant(value, type)
             case nodes.Read(symbol):
                 return self.name_of(symbol)
+            case nodes.Table():
+                return self.unit.table(expr)
             case nodes.Index(array, indices):
                 return f"{self.text(array)}({', '.join(self.positions(array, indices))})"
             case nodes.Component(base, indices):
@@ -134,7 +137,7 @@ class ExpressionEmitter:
         """Size of a dimension; a view's is one of the array that it is part of."""
         if isinstance(array, nodes.View):
             return self.extent(array.array, axis + len(array.indices))
-        if isinstance(array.type, Shared):
+        if isinstance(array.type, Fixed):
             return str(array.type.shape[axis])
         return f"{self.text(array)}.shape[{axis}]"
 

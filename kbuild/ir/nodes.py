@@ -6,7 +6,7 @@
              | For(symbol, start, stop, step, stmt*) | Break | Continue | Return(expr?)
              | Print(pieces, expr*) | Assert(expr, owner, number, text) | Barrier(expr?)
     place    = Read(symbol) | Index(array, expr*) | Component(place, expr*) | Member(place, field)
-    expr     = Const | place | Extent(array, axis) | View(array, expr*) | ThreadIndex(axis, ndim)
+    expr     = Const | Table(name, data) | place | Extent(array, axis) | View(array, expr*) | ThreadIndex(axis, ndim)
              | Position(what, axis) | Unary | Binary | Compare | Logical | Select(condition, expr, expr)
              | Convert(expr) | Fma(a, b, c) | Build(expr*) | Present(array) | Item(expr, n) | Call(function, expr*)
              | Intrinsic(name, expr*)
@@ -23,6 +23,7 @@ Meaning, where the names leave a choice:
 - An index is from 0 to below the extent. In a function that `wraps`, one below zero of an `Index`, a `View` or a
   `Component` counts from the end: -1 is the last one.
 - `Logical` and `Select` evaluate only what decides. `Compare` with NaN is false, `ne` true.
+- A `Table` is an array in constant memory; `data` are its elements, row by row as in memory. Nothing stores to them.
 - `For` takes start, stop, step once, before the first trip; step 0 means no trip. Its symbol is never assigned in the
   body and never read outside.
 - `Print` writes its pieces, arguments in the places of the conversions, as C's printf does (see `ir.formats`).
@@ -80,6 +81,16 @@ class Read:
     """The value of a symbol, or the place of one."""
 
     symbol: Symbol
+    type: Type
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table of constants as an array: `name` is for people, `data` holds the elements as memory does."""
+
+    name: str
+    data: bytes
     type: Type
     span: Span | None = None
 
@@ -383,6 +394,7 @@ class Kernel:
 
 Expr: TypeAlias = (
     Const
+    | Table
     | Read
     | Index
     | Component

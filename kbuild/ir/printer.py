@@ -121,6 +121,8 @@ def _expr(expr: Expr, names: SymbolNames) -> str:
             return f"{type}({value!r})"
         case nodes.Read(symbol):
             return names[symbol]
+        case nodes.Table(name, _, type):
+            return f"{name}: {type}"
         case nodes.Index(base, indices) | nodes.View(base, indices) | nodes.Component(base, indices):
             return f"{show(base)}[{many(indices)}]"
         case nodes.Member(base, field):

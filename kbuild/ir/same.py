@@ -12,7 +12,7 @@ import math
 from kbuild.ir import nodes
 from kbuild.ir.nodes import Function, Kernel, Symbol
 from kbuild.ir.traverse import callees
-from kbuild.ir.types import Array, Shared, Struct, Tuple, Type
+from kbuild.ir.types import Array, Fixed, Struct, Tuple, Type
 
 
 def difference(kernel: Kernel, other: Kernel) -> str | None:
@@ -110,8 +110,9 @@ class _Comparison:
     def _fields(self, a: object, b: object, at: str) -> None:
         for field in dataclasses.fields(a):  # type: ignore[arg-type]
             one, two = getattr(a, field.name), getattr(b, field.name)
-            # An assert's owner, number and words say where it stands.
+            # An assert's owner, number and words say where it stands, and a table's name what it is called there.
             is_place = field.name == "span" or (isinstance(a, nodes.Assert) and field.name != "condition")
+            is_place = is_place or (isinstance(a, nodes.Table) and field.name == "name")
             if not is_place:
                 self.values(one, two, f"{at}.{type(a).__name__}.{field.name}")
 
@@ -121,7 +122,7 @@ class _Comparison:
 
 
 def _shape(type: Array) -> tuple[int, ...]:
-    return type.shape if isinstance(type, Shared) else ()
+    return type.shape if isinstance(type, Fixed) else ()
 
 
 def _shown(value: object) -> str:

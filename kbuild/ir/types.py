@@ -1,5 +1,5 @@
 """Types of IR expressions: the layouts of `loader.abi`, and those that never leave a kernel (tuples, nothing, arrays in
-shared memory)."""
+shared and constant memory)."""
 
 from __future__ import annotations
 
@@ -47,7 +47,9 @@ __all__ = [
     "UINT64",
     "VOID",
     "Array",
+    "Constant",
     "Field",
+    "Fixed",
     "IndexedArray",
     "Matrix",
     "Scalar",
@@ -79,21 +81,36 @@ class Tuple(Type):
         self.size = self.align = 0
 
 
-class Shared(Array):
-    """An array in the memory that the threads of a block share: its extents are constants, its elements row-major."""
+class Fixed(Array):
+    """An array whose extents are constants and whose elements are row-major. No launch can give one."""
 
     __slots__ = ("shape",)
+    place = ""
 
     def __init__(self, element: Type, shape: tuple[int, ...]) -> None:
         super().__init__(element, len(shape))
         self.shape = shape
-        self.spelling = f"shared[{element.spelling}, {', '.join(map(str, shape))}]"
+        self.spelling = f"{self.place}[{element.spelling}, {', '.join(map(str, shape))}]"
         self.size = self.align = 0
 
     @property
     def bytes(self) -> int:
         """What its elements take."""
         return math.prod(self.shape) * self.element.size
+
+
+class Shared(Fixed):
+    """An array in the memory that the threads of a block share."""
+
+    __slots__ = ()
+    place = "shared"
+
+
+class Constant(Fixed):
+    """A table in constant memory, or a part of one: its elements are part of the machine code and never change."""
+
+    __slots__ = ()
+    place = "constant"
 
 
 class Void(Type):

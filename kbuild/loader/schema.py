@@ -225,6 +225,7 @@ _CUBIN = {
     "kernels": [_count],
     "unit": _text,
     "resources": [_RESOURCES],
+    "constants": _May(_count),  # bytes of tables, none where it is left out
     "blob": _count,
 }
 

@@ -6,7 +6,7 @@ import contextlib
 import hashlib
 import json
 import traceback
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import astuple, dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -29,6 +29,7 @@ from kbuild.lang.source import definition_of, head
 from kbuild.loader import identity
 from kbuild.loader import types as runtime
 from kbuild.loader.generic import open_parameters
+from kbuild.scan import tables
 from kbuild.scan.data import LoweredUnit, Request, ScannedKernel, ScannedUnit, is_own
 from kbuild.scan.selftest import expectations
 
@@ -161,7 +162,8 @@ def _clash(name: str, first: runtime.Kernel, second: runtime.Kernel) -> Diagnost
 def cut(found: Sequence[Found], request: Request) -> list[ScannedUnit]:
     """Units: the kernels of a module that share compile options, split by the digests of their names when many.
 
-    The split depends on names alone: a new kernel goes into one unit and moves no kernel of another.
+    The split depends on names alone: a new kernel goes into one unit and moves no kernel of another, unless its tables
+    do not fit there beside the others'.
     """
     groups: dict[tuple[str, bool, bool, bool], list[int]] = {}
     for index, one in enumerate(found):
@@ -173,7 +175,7 @@ def cut(found: Sequence[Found], request: Request) -> list[ScannedUnit]:
         title = f"{module}#adjoint" if is_adjoint else module
         title += "" if fmad == request.fmad else f"#{'fmad' if fmad else 'nofmad'}"
         title += "" if asserts == request.asserts else f"#{'asserts' if asserts else 'noasserts'}"
-        for name, members in _split(title, indices, found, request.per_kernel and not is_own(module)):
+        for name, members in _cut_to_size(title, indices, found, request.per_kernel and not is_own(module)):
             unit = ScannedUnit(name, module, _unit_key([found[i] for i in members], request), members, asserts)
             if is_adjoint:
                 unit = replace(unit, asserts=False, places=_places([found[i] for i in members]))
@@ -187,6 +189,13 @@ def _fmad(kernel: runtime.Kernel, request: Request) -> bool:
 
 def _asserts(kernel: runtime.Kernel, request: Request) -> bool:
     return bool(kernel.options.get("asserts", request.asserts))
+
+
+def _cut_to_size(
+    title: str, indices: list[int], found: Sequence[Found], per_kernel: bool
+) -> Iterator[tuple[str, list[int]]]:
+    for name, members in _split(title, indices, found, per_kernel):
+        yield from tables.fitting(name, members, [tables.of(found[i].reach.values) for i in members])
 
 
 def _split(title: str, indices: list[int], found: Sequence[Found], per_kernel: bool) -> list[tuple[str, list[int]]]:
@@ -241,7 +250,7 @@ def _unit_key(members: Sequence[Found], request: Request) -> str:
 def fingerprint() -> str:
     """Digest of the part of kbuild that turns source into CUDA C, and into what the self-test expects."""
     root = Path(__file__).parents[1]
-    names = "abi builtins generic identity layout selftest types values"
+    names = "abi builtins constants generic identity layout selftest types values"
     files = [root / "loader" / f"{name}.py" for name in names.split()]
     files.append(root / "warp" / "functions.py")
     for room in ("ir", "intrinsics", "lang", "autodiff", "codegen", "scan", "sim"):
