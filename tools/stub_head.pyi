@@ -71,6 +71,8 @@ from kbuild.primitives.sums import array_sum as array_sum
 
 types = _factories
 
+_Order: TypeAlias = Literal["relaxed", "acquire", "release", "acq_rel"]
+_Scope: TypeAlias = Literal["device", "block", "system"]
 _T = TypeVar("_T")
 _U = TypeVar("_U")
 _P = ParamSpec("_P")

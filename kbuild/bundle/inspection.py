@@ -11,7 +11,8 @@ from kbuild.loader import format
 def summary(parsed: format.Parsed) -> dict[str, Any]:
     """`{"format", "digest", "targets", "kernels": […], "cubins": […], "adjoints"}`; kernels are named, sizes are bytes.
 
-    A cubin has `constants` where its code has tables of them. A kernel has `backward` where it has an adjoint, or is known to have none; see `gradients.costs` for `adjoints`.
+    A cubin has `constants` where its code has tables of them, a kernel `backward` where it has an adjoint, or is known
+    to have none; see `gradients.costs` for `adjoints`.
     """
     manifest = parsed.manifest
     return {

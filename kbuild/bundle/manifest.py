@@ -24,13 +24,15 @@ def kernel_row(
     optional: Sequence[str] = (),
     *,
     whole_blocks: bool = False,
+    dynamic_shared: int = 0,
     any_block_dim: bool = False,
     waits: bool = False,
 ) -> Row:
     """A kernel's row; offsets are in bytes from the start of the parameter block, behind the launch header.
 
     `optional` names the arrays that may be None, fields of structs as `model.mask`; `any_block_dim`: the kernel does
-    not say how many threads its blocks have; `waits`: its code begins as `codegen.blocks.wait` says.
+    not say how many threads its blocks have; `dynamic_shared`: bytes of a row of the array in shared memory whose
+    extent the launch gives (0: none); `waits`: its code begins as `codegen.blocks.wait` says.
     """
     has_origin = format.writes_origin(ndim)
     offsets, size = format.layout(ndim, [type for _, type in parameters], has_origin)
@@ -45,6 +47,8 @@ def kernel_row(
         row["whole_blocks"] = True
     elif any_block_dim:
         row["any_block_dim"] = True
+    if dynamic_shared:
+        row["dynamic_shared"] = dynamic_shared
     if has_origin:
         row["origin"] = True
     if waits:

@@ -73,6 +73,8 @@ def _show(label: str, parsed: format.Parsed, console: Console) -> None:
         threads = "blocks as suits the GPU" if kernel.get("any_block_dim") else f"{kernel['block_dim']} threads a block"
         title = f"{kernel['name']}: tid() of {kernel['ndim']}, {threads}"
         title += ", whole blocks only" if kernel.get("whole_blocks") else ""
+        row = kernel.get("dynamic_shared")
+        title += f", shared memory at launch ({row} bytes a row)" if row else ""
         rows = [(row["name"], row["type"], row["offset"], row["size"]) for row in kernel["parameters"]]
         console.table(title, ("parameter", "type", "offset", "size"), rows)
     own = Counter(_definition(kernel["name"]) for kernel in manifest["kernels"] if _is_own(kernel["name"]))

@@ -108,7 +108,7 @@ class _Definition:
 
     def _shared(self, symbol: Symbol) -> ast.stmt:
         assert isinstance(symbol.type, Shared)
-        shape = ast.Tuple([ast.Constant(extent) for extent in symbol.type.shape], ast.Load())
+        shape = ast.Tuple([ast.Constant(extent or None) for extent in symbol.type.shape], ast.Load())
         made = call(kb("shared_array"), shape, self.types(symbol.type.element))
         return ast.Assign([ast.Name(self.name_of(symbol), ast.Store())], made)
 
@@ -137,6 +137,8 @@ class _Definition:
         match stmt:
             case nodes.Assign(nodes.Read() as target, value):
                 return ast.Assign([spell.plain(target)], spell.alone(value))
+            case nodes.Assign(nodes.Index(cache="streaming") as target, value):
+                return ast.Expr(call(kb("store_streaming"), *spell.element(target), spell.fitted(value)))
             case nodes.Assign(target, value):
                 return ast.Assign([spell.plain(target)], spell.fitted(value))
             case nodes.Evaluate(value):
@@ -162,6 +164,8 @@ class _Definition:
                 return ast.Expr(self._print(pieces, arguments))
             case nodes.Assert(condition, _, _, text):
                 return ast.Assert(spell.plain(condition), ast.Constant(text))
+            case nodes.Assume(condition):
+                return ast.Expr(call(kb("assume"), spell.plain(condition)))
         raise InternalError(f"{type(stmt).__name__} has no spelling in the kernel language\n{stmt!r:.400}")
 
     def _print(self, pieces: tuple[Piece, ...], arguments: tuple[Expr, ...]) -> ast.expr:

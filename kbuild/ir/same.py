@@ -111,9 +111,9 @@ class _Comparison:
         for field in dataclasses.fields(a):  # type: ignore[arg-type]
             one, two = getattr(a, field.name), getattr(b, field.name)
             # An assert's owner, number and words say where it stands, and a table's name what it is called there.
-            is_place = field.name == "span" or (isinstance(a, nodes.Assert) and field.name != "condition")
-            is_place = is_place or (isinstance(a, nodes.Table) and field.name == "name")
-            if not is_place:
+            says = isinstance(a, (nodes.Assert, nodes.Assume)) and field.name != "condition"
+            says = says or (isinstance(a, nodes.Table) and field.name == "name")
+            if field.name != "span" and not says:
                 self.values(one, two, f"{at}.{type(a).__name__}.{field.name}")
 
     def require(self, a: object, b: object, at: str) -> None:

@@ -107,10 +107,8 @@ def _ndim(kernel: runtime.Kernel, function: Function, report: Report) -> int:
 def _check_memory(kernel: runtime.Kernel, function: Function, report: Report) -> None:
     file, definition = definition_of(kernel.function)
     place = head(file, definition)
-    for wrong in (
-        blocks.too_large(kernel.name, function, place),
-        tables.too_large(kernel.name, tables_in([function]), place),
-    ):
+    shared = blocks.too_large(kernel.name, function, place) or blocks.several_dynamic(kernel.name, function, place)
+    for wrong in (shared, tables.too_large(kernel.name, tables_in([function]), place)):
         if wrong is not None:
             report.add(wrong)
 

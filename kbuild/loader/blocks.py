@@ -49,6 +49,60 @@ class Grid:
         return "grid=%r, block=%r" % (self.grid, self.block)
 
 
+class Sized:
+    """A `dim` or `Grid`, and the bytes of shared memory that each block gets at the launch; stands in their place."""
+
+    __slots__ = ("dim", "shared")
+
+    def __init__(self, dim: object, shared: object) -> None:
+        """Raises ValueError or TypeError that says what is wrong."""
+        self.dim: Any = dim
+        try:
+            self.shared = operator.index(shared)  # type: ignore[arg-type]  # what is none is told
+        except TypeError:
+            raise TypeError("shared_memory wants a number of bytes, not %s" % describe(shared)) from None
+        if not 0 <= self.shared < 1 << 31:
+            raise ValueError("shared_memory is a number of bytes, 0 or more, not %d" % self.shared)
+
+    def __eq__(self, other: object) -> bool:
+        return other.__class__ is Sized and (self.dim, self.shared) == (other.dim, other.shared)
+
+    def __hash__(self) -> int:
+        return hash((self.dim, self.shared))
+
+    def __repr__(self) -> str:
+        dim = repr(self.dim) if self.dim.__class__ is Grid else "dim=%r" % (self.dim,)
+        return "%s, shared_memory=%d" % (dim, self.shared)
+
+
+def plain(dim: Any) -> Any:
+    """A `dim` without the shared memory beside it."""
+    return dim.dim if dim.__class__ is Sized else dim
+
+
+def shared_of(dim: Any, shape: Shape) -> int:
+    """Bytes of shared memory that a launch gives each block. Raises ValueError where that is not as the kernel is."""
+    if dim.__class__ is not Sized:
+        if shape.row:
+            raise ValueError(
+                "it has an array in shared memory whose size the launch gives, in rows of %d bytes\n"
+                "  help: launch it with shared_memory=%d times the number of rows" % (shape.row, shape.row)
+            )
+        return 0
+    shared: int = dim.shared
+    if not shape.row:
+        raise ValueError(
+            "it has no array whose size the launch gives, and shared_memory=%d\n"
+            "  help: leave shared_memory out, or declare one: kb.shared_array(None, dtype)" % shared
+        )
+    if shape.most is not None and shared > shape.most:
+        raise ValueError(
+            "shared_memory=%d is more than the %d bytes that a block may have on this device beside the %d that the "
+            "kernel declares" % (shared, shape.most, shape.static)
+        )
+    return shared
+
+
 def _triple(what: str, given: object, lowest: int, most: Triple) -> tuple[Triple, bool]:
     """The extents along x, y and z, and whether there is x alone."""
     sizes = tuple(given) if isinstance(given, (tuple, list)) else (given,)
@@ -77,25 +131,38 @@ def asked(dim: object, grid: object, block: object, block_dim: object) -> Grid:
 
 
 class Shape:
-    """What of a kernel decides how it is launched: coordinates of `tid()`, whole blocks, a header with an origin."""
+    """What of a kernel decides how it is launched: coordinates of `tid()`, whole blocks, a header with an origin, bytes
+    of a `row` of the array whose size the launch gives (0: none), of which a block has `most` on a device, beside
+    `static` bytes that the kernel declares (None: not known yet).
+    """
 
-    __slots__ = ("has_origin", "ndim", "whole")
+    __slots__ = ("has_origin", "most", "ndim", "row", "static", "whole")
 
-    def __init__(self, ndim: int, whole: bool = False, has_origin: bool = False) -> None:
-        self.ndim, self.whole, self.has_origin = ndim, whole, has_origin
+    def __init__(self, ndim: int, whole: bool = False, has_origin: bool = False, row: int = 0) -> None:
+        self.ndim, self.whole, self.has_origin, self.row = ndim, whole, has_origin, row
+        self.most: int | None = None
+        self.static = 0
+
+    def on_device(self, most: int, static: int) -> Shape:
+        """The same on a device whose blocks may have `most` bytes of shared memory."""
+        found = Shape(self.ndim, self.whole, self.has_origin, self.row)
+        found.most, found.static = max(most - static, 0), static
+        return found
 
 
 def shape_of(row: dict[str, Any]) -> Shape:
     """The shape of a kernel by its row of the manifest."""
-    return Shape(row["ndim"], row.get("whole_blocks", False), row.get("origin", False))
+    return Shape(row["ndim"], row.get("whole_blocks", False), row.get("origin", False), row.get("dynamic_shared", 0))
 
 
 def plan(dim: object, shape: Shape, block_dim: int, max_blocks: int = 0) -> Iterator[tuple[bytes, Triple, Triple]]:
     """The driver launches that make up one launch: (header, blocks of the grid, threads of a block), in order.
 
-    Of more than `max_blocks` blocks, if that is not 0, several are made. Raises ValueError or TypeError for what cannot
-    be launched.
+    Of more than `max_blocks` blocks, if that is not 0, several are made. What shared memory they give says `shared_of`.
+    Raises ValueError or TypeError for what cannot be launched.
     """
+    shared_of(dim, shape)
+    dim = plain(dim)
     if dim.__class__ is Grid:
         assert isinstance(dim, Grid)
         return _of_grid(dim, shape, block_dim, max_blocks)
@@ -110,6 +177,7 @@ def plan(dim: object, shape: Shape, block_dim: int, max_blocks: int = 0) -> Iter
 
 def extents(dim: object, shape: Shape, block_dim: int) -> tuple[Triple, Triple, tuple[int, ...]]:
     """Blocks of the grid, threads of a block, and `dim` as the kernel counts it, of a launch that `plan` accepts."""
+    dim = plain(dim)
     if dim.__class__ is Grid:
         assert isinstance(dim, Grid)
         block = (block_dim, 1, 1) if dim.block is None else dim.block

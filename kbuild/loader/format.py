@@ -22,6 +22,7 @@ Versions of the format. The first 56 bytes, and `generator` in the manifest, sta
         2026-11-30   of a kernel `origin`, with which its header has one word more, and `any_block_dim`
         2026-11-30   of a kernel `backward`, and the kernels that it names
         2026-11-30   of a kernel `waits`
+        2026-11-30   of a kernel `dynamic_shared`
 """
 
 from __future__ import annotations

@@ -64,7 +64,12 @@ class Loaded:
         self.function, row = function, _ = kernel.bundle.code(kernel.index, device)
         self.block_dim = kernel.block_for(row, device)
         self.attributes = _attributes(kernel.waits and select.number_of(row["arch"]) >= _FIRST_EARLY)
-        self.prefixes = Prefixes(kernel.shape, self.block_dim, self.attributes)
+        self.shape = kernel.shape
+        if self.shape.row:
+            from . import dynamic  # few kernels leave the size of their shared memory open
+
+            self.shape = dynamic.admitted(kernel, function, device)
+        self.prefixes = Prefixes(self.shape, self.block_dim, self.attributes)
         offsets, size, pop = [0, *kernel.offsets], kernel.size, self.pool.pop
 
         def take() -> Slot:
@@ -105,13 +110,15 @@ class Prefixes:
             raise KeyError(dim)
         if len(known) >= self._LIMIT:
             known.clear()
-        made = known[key] = prefix(self.attributes, *first)
+        made = known[key] = prefix(self.attributes, *first, shared=blocks.shared_of(dim, self.shape))
         return made
 
 
-def prefix(attributes: bytes, header: bytes, grid: tuple[int, int, int], block: tuple[int, int, int]) -> bytes:
-    """The beginning of a launch buffer, for the default stream."""
-    return _CONFIG.pack(*grid, *block, 0, 0, attributes) + header
+def prefix(
+    attributes: bytes, header: bytes, grid: tuple[int, int, int], block: tuple[int, int, int], *, shared: int = 0
+) -> bytes:
+    """The beginning of a launch buffer, for the default stream; `shared` are bytes of a block's shared memory."""
+    return _CONFIG.pack(*grid, *block, shared, 0, attributes) + header
 
 
 def _attributes(may_be_early: bool) -> bytes:
@@ -219,7 +226,8 @@ class BundleKernel:
                 ordering.wait_unless_captured(gpu, producer, handle)
         uses.note(handle, stream, packing.owners)
         for one in self.plan(dim, block_dim, max_blocks, loaded):
-            self._run(loaded, prefix(loaded.attributes, *one), packing.values, handle)
+            start = prefix(loaded.attributes, *one, shared=blocks.shared_of(dim, loaded.shape))
+            self._run(loaded, start, packing.values, handle)
         recent.log(gpu.ordinal).append((self.name, dim, stream))
         if _CHECK in os.environ:
             from . import checks
@@ -262,9 +270,10 @@ class BundleKernel:
 
     def plan(self, dim: Any, block_dim: int | None, max_blocks: int = 0, loaded: Loaded | None = None) -> Any:
         """The grids of a launch; without a block_dim the device where it is loaded decides. Raises LaunchError."""
-        block = (self if loaded is None else loaded).block_dim if block_dim is None else block_dim
+        known = self if loaded is None else loaded
+        block = known.block_dim if block_dim is None else block_dim
         try:
-            return blocks.plan(dim, self.shape, block, max_blocks)
+            return blocks.plan(dim, known.shape, block, max_blocks)
         except (ValueError, TypeError) as error:
             raise LaunchError("%s: %s" % (self.name, error)) from None
 

@@ -38,13 +38,15 @@ def launch(
     adjoint: bool = False,
     adj_inputs: Any = (),
     adj_outputs: Any = (),
+    shared_memory: int | None = None,
 ) -> Any:
     """Launches `kernel` over `dim` threads (a number, or a tuple of one to four), with `inputs`, then `outputs`.
 
     `device` is "cuda:0", a number or a kb.Device, and defaults to where the arrays are; `stream` is None (the default
     stream), a handle or a stream object of any library. In place of `dim`, `grid` is the number of blocks and `block`
     the threads of each, as one to three numbers (x, y, z). `max_blocks` caps the blocks that run at once: what does not
-    fit is launched after them, on the same stream. Returns at once; what goes wrong inside a kernel shows later
+    fit is launched after them, on the same stream. `shared_memory` are the bytes of a block's shared memory for a
+    kernel with an array whose size the launch gives. Returns at once; what goes wrong inside a kernel shows later
     (`KBUILD_CHECK=launch` waits for it). With `record_cmd` nothing is launched: the result is what `kb.bind` gives.
     With `adjoint` the kernel's adjoint is launched, for arrays that hold what they held before: it takes the gradients
     of what the kernel writes, and adds to those of what it reads. `adj_inputs` and `adj_outputs` are these gradients,
@@ -52,6 +54,8 @@ def launch(
     LaunchError, BundleError, StaleBundle, DriverError.
     """
     if record_cmd or adjoint:
+        if shared_memory is not None:
+            dim, grid, block = sized(kernel, dim, grid, block, block_dim, shared_memory), None, None
         if adjoint:
             from .tape import adjoints
 
@@ -60,7 +64,9 @@ def launch(
         from .bound import bind
 
         return bind(kernel, dim, inputs, outputs, device, stream, block_dim, grid, block, max_blocks)
-    if grid is not None or block is not None:
+    if shared_memory is not None:
+        dim = sized(kernel, dim, grid, block, block_dim, shared_memory)
+    elif grid is not None or block is not None:
         dim = grid_of(kernel, dim, grid, block, block_dim)
     if outputs.__class__ is not tuple or outputs:
         inputs = joined(kernel, inputs, outputs)
@@ -88,6 +94,15 @@ def compiled(kernel: Any, args: Any) -> Any:
 def grid_of(kernel: Any, dim: Any, grid: Any, block: Any, block_dim: Any) -> blocks.Grid:
     try:
         return blocks.asked(dim, grid, block, block_dim)
+    except (ValueError, TypeError) as error:
+        raise LaunchError("%s: %s" % (getattr(kernel, "name", kernel), error)) from None
+
+
+def sized(kernel: Any, dim: Any, grid: Any, block: Any, block_dim: Any, shared_memory: Any) -> blocks.Sized:
+    if grid is not None or block is not None:
+        dim = grid_of(kernel, dim, grid, block, block_dim)
+    try:
+        return blocks.Sized(dim, shared_memory)
     except (ValueError, TypeError) as error:
         raise LaunchError("%s: %s" % (getattr(kernel, "name", kernel), error)) from None
 

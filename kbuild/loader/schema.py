@@ -33,6 +33,10 @@ def _count(value: object) -> str | None:
     return None if type(value) is int and 0 <= value <= MAX_COUNT else "an integer from 0 on"
 
 
+def _positive(value: object) -> str | None:
+    return None if type(value) is int and 0 < value <= MAX_COUNT else "an integer from 1 on, or to be left out"
+
+
 def _text(value: object) -> str | None:
     return None if type(value) is str and value and value.isprintable() else "a printable text"
 
@@ -206,6 +210,7 @@ _KERNEL = {
         _true
     ),  # from compute capability 9.0 on it begins with a wait for what stands before it in the stream
     "whole_blocks": _May(_true),  # its threads wait for one another, or ask for their place in the grid
+    "dynamic_shared": _May(_positive),  # its launch gives shared memory, for an array with rows of so many bytes
     "origin": _May(_true),  # its header says where it begins: of one coordinate, and in newer bundles
     "parameters": [_PARAMETER],
     "optional": _May([_text]),  # arrays that may be None: `values`, `model.mask`
@@ -430,6 +435,8 @@ def _check_parameters(place: str, kernel: Row, structs: dict[str, abi.Struct], t
             types[row["type"]] = _parse_type("%s.parameters[%d]" % (place, index), row["type"], structs)
     if "origin" in kernel and kernel["ndim"] != 1:
         raise BundleError("manifest.%s.origin is of kernels with one coordinate, not %d" % (place, kernel["ndim"]))
+    if "dynamic_shared" in kernel and "whole_blocks" not in kernel:
+        raise BundleError("manifest.%s.dynamic_shared is of kernels that run in whole_blocks" % place)
     if "any_block_dim" in kernel and "whole_blocks" in kernel:
         raise BundleError("manifest.%s.any_block_dim is not for whole_blocks, whose size is the kernel's" % place)
     offsets, end = layout(kernel["ndim"], [types[row["type"]] for row in rows], kernel.get("origin", False))

@@ -26,6 +26,7 @@ SIGNATURES: dict[str, tuple[Any, ...]] = {
     "cuCtxGetDevice": (_INT_OUT,),
     "cuCtxGetStreamPriorityRange": (_INT_OUT, _INT_OUT),
     "cuFuncLoad": (_HANDLE,),  # since 12.4
+    "cuFuncSetAttribute": (_HANDLE, c_int, c_int),
     # memory
     "cuMemAllocFromPoolAsync": (_OUT, c_size_t, _HANDLE, _HANDLE),
     "cuMemFreeAsync": (_PTR, _HANDLE),

@@ -134,6 +134,7 @@ def _kernels(
             parameters,
             lowered["optional"],
             whole_blocks=lowered["whole_blocks"],
+            dynamic_shared=lowered["dynamic_shared"],
             any_block_dim=not kernel.is_block_dim_chosen,
             waits=lowered["waits"],
         )

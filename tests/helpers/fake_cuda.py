@@ -42,6 +42,7 @@ class Record(ctypes.Structure):
         ("size", ctypes.c_int),
         ("bytes", ctypes.c_ubyte * 4096),
         ("sizes", ctypes.c_uint * 6),  # grid and block along x, y, z
+        ("shared", ctypes.c_uint),
     )
 
 
@@ -276,6 +277,7 @@ def bundle_bytes(
     any_block_dim: bool = False,
     waits: bool = False,
     targets: Sequence[str] = ("sm_90",),
+    dynamic_shared: int = 0,
     registers: int = 8,
     **changes: Any,
 ) -> bytes:
@@ -290,6 +292,8 @@ def bundle_bytes(
         kernel["any_block_dim"] = True
     if waits:
         kernel["waits"] = True
+    if dynamic_shared:
+        kernel["dynamic_shared"] = dynamic_shared
     rows = [cubin_row(target, [0], 0) for target in targets]
     for row in rows:
         row["resources"][0]["registers"] = registers

@@ -11,7 +11,7 @@
 
 typedef struct { int id, pad, value[16]; } LaunchAttribute;
 typedef struct { unsigned grid[3], block[3], shared; u64 stream; const LaunchAttribute *attributes; unsigned count; } Config;
-typedef struct { unsigned grid, block; u64 stream; Function *function; int size; unsigned char bytes[4096]; unsigned sizes[6]; } Record;
+typedef struct { unsigned grid, block; u64 stream; Function *function; int size; unsigned char bytes[4096]; unsigned sizes[6], shared; } Record;
 
 enum { MAX_RECORDS = 200000 };
 static int delay, keep_records = 1, record_count;
@@ -259,16 +259,29 @@ int cuFuncGetAttribute(int *value, int which, u64 function) {
     return 0;
 }
 
+int cuFuncSetAttribute(u64 handle, int which, int value) {
+    ENTER_CONTEXT; LOCK;
+    Function *function = find_function(handle);
+    if (!function) return breach(INVALID_HANDLE, "%s: no function 0x%lx", __func__, (unsigned long)handle);
+    if (which != 8 || value < 0 || value > 232448) return breach(INVALID_VALUE, "%s: attribute %d cannot be %d", __func__, which, value);
+    function->most_shared = (unsigned)value;
+    return 0;
+}
+
 #include "fake_memory.h"
 #include "fake_streams.h"
 
 /* Launches */
+static int is_allowed(const Function *function, unsigned shared) {
+    return shared <= (function->most_shared ? function->most_shared : 49152);
+}
 static void append_record(const Launch *launch, u64 stream) {
     if (record_count == MAX_RECORDS) return;
     Record *record = &records[record_count++];
     memcpy(record->bytes, launch->bytes, sizeof record->bytes);
     record->grid = launch->sizes[0]; record->block = launch->sizes[3];
     memcpy(record->sizes, launch->sizes, sizeof record->sizes);
+    record->shared = launch->shared;
     record->stream = stream; record->function = launch->function; record->size = launch->size;
 }
 static int fill_launch(const char *call, Launch *made, Function *function, const unsigned sizes[6], void **params) {
@@ -277,7 +290,7 @@ static int fill_launch(const char *call, Launch *made, Function *function, const
     for (int i = 0; i < 6; i++) wrong |= !sizes[i] || sizes[i] > limits[i];
     if (wrong || sizes[3] * sizes[4] * sizes[5] > 1024) return breach(INVALID_VALUE, "%s: a configuration that cannot be", call);
     memset(made->bytes, 0xEE, sizeof made->bytes);
-    made->function = function; made->size = 0;
+    made->function = function; made->size = 0; made->shared = 0;
     memcpy(made->sizes, sizes, sizeof made->sizes);
     for (int i = 0; i < function->count; i++) {
         int end = function->offsets[i] + function->sizes[i];
@@ -317,7 +330,7 @@ static int launch(const char *call, const Config *config, u64 handle, void **par
     pthread_mutex_unlock(&lock);
     if (code) return code;
     const LaunchAttribute *early = config->attributes; /* only programmatic stream serialization is known here */
-    if (config->shared || config->count > 1 || (config->count && (!early || early->id != 6 || early->value[0] != 1)))
+    if (!is_allowed(function, config->shared) || config->count > 1 || (config->count && (!early || early->id != 6 || early->value[0] != 1)))
         return breach(INVALID_VALUE, "%s: a configuration that cannot be", call);
     if (config->count) early_count++;
     if (delay) usleep(delay);
@@ -325,6 +338,7 @@ static int launch(const char *call, const Config *config, u64 handle, void **par
     memcpy(sizes, config->grid, sizeof sizes); /* grid, then block */
     Launch made;
     TRY(fill_launch(call, &made, function, sizes, params));
+    made.shared = config->shared;
     LOCK;
     TRY(work_on(call, config->stream, &s));
     if (s->capture) { capture_node(s, KERNEL_NODE)->launch = made; return 0; }

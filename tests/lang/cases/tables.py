@@ -55,6 +55,7 @@ def reads(a: kb.array(dtype=float), n: int):
     a[3] = length(TABLE[n])  # E: KB120 must be float32, not constant[float32, 3]
     a[4] = PLAIN[n]  # E: KB105 `TABLE = kb.constant(…)`
     a[5] = PAIR[n]  # E: KB140 kb.constant((…))
+    a[7] = kb.load_readonly(TABLE, n, n)  # E: KB170 not on one in constant memory
     a[6] = summed(MORE)  # E: KB196 read the table by its name
 
 
