@@ -27,6 +27,8 @@ def summary(parsed: format.Parsed) -> dict[str, Any]:
 
 def _kernel(row: dict[str, Any], manifest: dict[str, Any]) -> dict[str, Any]:
     kernel = {"name": row["name"], "parameters": [dict(parameter) for parameter in row["parameters"]]}
+    if "launch_bounds" in row:
+        kernel["launch_bounds"] = list(row["launch_bounds"])
     backward = dict(row.get("backward", {}))
     if "kernel" in backward:
         backward["kernel"] = manifest["kernels"][backward["kernel"]]["name"]

@@ -73,6 +73,7 @@ def _show(label: str, parsed: format.Parsed, console: Console) -> None:
         threads = "blocks as suits the GPU" if kernel.get("any_block_dim") else f"{kernel['block_dim']} threads a block"
         title = f"{kernel['name']}: tid() of {kernel['ndim']}, {threads}"
         title += ", whole blocks only" if kernel.get("whole_blocks") else ""
+        title += f", {_bounds(*kernel['launch_bounds'])}" if "launch_bounds" in kernel else ""
         row = kernel.get("dynamic_shared")
         title += f", shared memory at launch ({row} bytes a row)" if row else ""
         rows = [(row["name"], row["type"], row["offset"], row["size"]) for row in kernel["parameters"]]
@@ -82,7 +83,9 @@ def _show(label: str, parsed: format.Parsed, console: Console) -> None:
         console.table("kbuild's own kernels", ("kernel", "instances"), sorted(own.items()))
     console.table("cubins", _CUBIN_HEADERS, [_cubin(row, manifest) for row in manifest["cubins"]])
     resources = [row for cubin in manifest["cubins"] for row in _resources(cubin, manifest) if not _is_own(str(row[0]))]
-    console.table("resources", ("kernel", "target", "registers", "shared", "local", "spills"), resources)
+    headers = ("kernel", "target", "registers", "shared", "local", "spills", "min blocks")
+    is_said = any(row[-1] != "" for row in resources)
+    console.table("resources", headers if is_said else headers[:-1], [r if is_said else r[:-1] for r in resources])
     _show_gradients(parsed, console)
 
 
@@ -125,6 +128,10 @@ def _saved(words: dict[str, int | None]) -> str:
     """`12 float32, int32 as many as a run takes`."""
     listed = [f"{type} as many as a run takes" if n is None else f"{n} {type}" for type, n in words.items() if n != 0]
     return ", ".join(listed)
+
+
+def _bounds(threads: int, blocks: int) -> str:
+    return f"at most {threads} threads a block" + (f" and {blocks} blocks a multiprocessor or more" if blocks else "")
 
 
 def _is_own(name: str) -> bool:
@@ -174,6 +181,7 @@ def _resources(cubin: dict[str, Any], manifest: dict[str, Any]) -> list[tuple[ob
             row["shared"],
             row["local"],
             row["spills"],
+            row.get("min_blocks", ""),
         )
         for row in cubin["resources"]
     ]

@@ -1,6 +1,6 @@
 """The nodes. This file is the grammar:
 
-    kernel   = Kernel(function, ndim, fmad, structs, max_iterations)
+    kernel   = Kernel(function, ndim, fmad, structs, max_iterations, launch_bounds)
     function = Function(name, module, parameters, result, body, shared, wraps, gradient?, replay?)
     stmt     = Assign(place, expr) | Evaluate(expr) | If(expr, stmt*, stmt*) | While(expr, stmt*)
              | For(symbol, start, stop, step, stmt*) | Break | Continue | Return(expr?)
@@ -413,7 +413,9 @@ class Function:
 @dataclass(frozen=True, slots=True, eq=False)
 class Kernel:
     """An entry: `name` is `module:qualname`, `ndim` the number of results of its `tid()`. `max_iterations` is how many
-    trips a loop takes at most, each time it is entered, whose number of trips nobody knows before.
+    trips a loop takes at most, each time it is entered, whose number of trips nobody knows before. `launch_bounds` are
+    the most threads of a block, and how many blocks a multiprocessor is to hold (0: nothing is said, None: each target
+    as many as do it good); they mean nothing for what is computed.
     """
 
     name: str
@@ -422,6 +424,7 @@ class Kernel:
     fmad: bool = True
     structs: tuple[Struct, ...] = ()
     max_iterations: int | None = None
+    launch_bounds: tuple[int, int | None] | None = None
 
 
 Expr: TypeAlias = (

@@ -45,7 +45,10 @@ def print_python(kernel: Kernel, has_effects: HasEffects) -> str:
     options: dict[str, bool | int] = {"fmad": kernel.fmad, **({"asserts": True} if has_asserts else {})}
     if kernel.max_iterations is not None:
         options["max_iterations"] = kernel.max_iterations
-    definitions[-1].decorator_list = [call(kb("kernel"), **{name: ast.Constant(on) for name, on in options.items()})]
+    written: dict[str, ast.expr] = {name: ast.Constant(on) for name, on in options.items()}
+    if kernel.launch_bounds is not None:
+        written |= _bounds(*kernel.launch_bounds)
+    definitions[-1].decorator_list = [call(kb("kernel"), **written)]
     body = [*types.declarations, *tables.declarations, *definitions]
     return "\n\n".join([_imports(body), *map(_text, body)]) + "\n"
 
@@ -58,6 +61,13 @@ def _spelled_types(functions: list[Function]) -> Iterator[Type]:
         for node in walk(function.body):
             if isinstance(node, (Const, nodes.Build, nodes.Convert)) and not isinstance(node.type, (Tuple, Array)):
                 yield node.type
+
+
+def _bounds(threads: int, blocks: int | None) -> dict[str, ast.expr]:
+    if blocks is None:
+        return {"launch_bounds": ast.Constant("auto"), "block_dim": ast.Constant(threads)}
+    both = ast.Tuple([ast.Constant(threads), ast.Constant(blocks)], ast.Load())
+    return {"launch_bounds": both if blocks else ast.Constant(threads)}
 
 
 def _text(statement: ast.stmt) -> str:

@@ -35,7 +35,7 @@ class _Comparison:
         self.pairs: tuple[dict[object, object], dict[object, object]] = ({}, {})
 
     def kernels(self, a: Kernel, b: Kernel) -> None:
-        self.require((a.ndim, a.fmad, a.max_iterations), (b.ndim, b.fmad, b.max_iterations), "kernel")
+        self.require(_options(a), _options(b), "kernel")
         # A called function is compared where it is first met, so that recursion follows the calls.
         self.functions(a.function, b.function, "kernel")
         self.require(len(callees(a.function)), len(callees(b.function)), "number of functions")
@@ -119,6 +119,10 @@ class _Comparison:
     def require(self, a: object, b: object, at: str) -> None:
         if a != b:
             raise _DifferentError(f"{at}: {_shown(a)} is not {_shown(b)}")
+
+
+def _options(kernel: Kernel) -> tuple[object, ...]:
+    return kernel.ndim, kernel.fmad, kernel.max_iterations, kernel.launch_bounds
 
 
 def _shape(type: Array) -> tuple[int, ...]:

@@ -40,7 +40,7 @@ from kbuild.lang.operands import (
 )
 from kbuild.lang.scope import Scope
 from kbuild.lang.source import definition_of, head
-from kbuild.loader import generic
+from kbuild.loader import generic, launch_bounds
 from kbuild.loader import types as runtime
 from kbuild.loader.builtins import Builtin
 from kbuild.loader.generic import is_open
@@ -76,7 +76,15 @@ def lower_kernel(kernel: runtime.Kernel, fmad: bool, report: Report, asserts: bo
     structs = {s.name: s for f in [function, *callees(function)] for p in _types(f) for s in structs_in(p)}
     bound = kernel.options.get("max_iterations")
     assert bound is None or isinstance(bound, int)
-    return Kernel(kernel.name, function, ndim, fmad, tuple(structs[name] for name in sorted(structs)), bound)
+    return Kernel(
+        kernel.name,
+        function,
+        ndim,
+        fmad,
+        tuple(structs[name] for name in sorted(structs)),
+        bound,
+        launch_bounds.of(kernel.options),
+    )
 
 
 def _types(function: Function) -> list[Type]:

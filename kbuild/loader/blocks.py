@@ -133,26 +133,36 @@ def asked(dim: object, grid: object, block: object, block_dim: object) -> Grid:
 class Shape:
     """What of a kernel decides how it is launched: coordinates of `tid()`, whole blocks, a header with an origin, bytes
     of a `row` of the array whose size the launch gives (0: none), of which a block has `most` on a device, beside
-    `static` bytes that the kernel declares (None: not known yet).
+    `static` bytes that the kernel declares (None: not known yet); the most threads that a block may have.
     """
 
-    __slots__ = ("has_origin", "most", "ndim", "row", "static", "whole")
+    __slots__ = ("has_origin", "max_threads", "most", "ndim", "row", "static", "whole")
 
-    def __init__(self, ndim: int, whole: bool = False, has_origin: bool = False, row: int = 0) -> None:
+    def __init__(
+        self,
+        ndim: int,
+        whole: bool = False,
+        has_origin: bool = False,
+        row: int = 0,
+        max_threads: int = geometry.MAX_BLOCK,
+    ) -> None:
         self.ndim, self.whole, self.has_origin, self.row = ndim, whole, has_origin, row
+        self.max_threads = max_threads
         self.most: int | None = None
         self.static = 0
 
     def on_device(self, most: int, static: int) -> Shape:
         """The same on a device whose blocks may have `most` bytes of shared memory."""
-        found = Shape(self.ndim, self.whole, self.has_origin, self.row)
+        found = Shape(self.ndim, self.whole, self.has_origin, self.row, self.max_threads)
         found.most, found.static = max(most - static, 0), static
         return found
 
 
 def shape_of(row: dict[str, Any]) -> Shape:
     """The shape of a kernel by its row of the manifest."""
-    return Shape(row["ndim"], row.get("whole_blocks", False), row.get("origin", False), row.get("dynamic_shared", 0))
+    whole, has_origin = row.get("whole_blocks", False), row.get("origin", False)
+    most = row.get("launch_bounds", (geometry.MAX_BLOCK,))[0]
+    return Shape(row["ndim"], whole, has_origin, row.get("dynamic_shared", 0), most)
 
 
 def plan(dim: object, shape: Shape, block_dim: int, max_blocks: int = 0) -> Iterator[tuple[bytes, Triple, Triple]]:
@@ -165,7 +175,9 @@ def plan(dim: object, shape: Shape, block_dim: int, max_blocks: int = 0) -> Iter
     dim = plain(dim)
     if dim.__class__ is Grid:
         assert isinstance(dim, Grid)
+        _check_bounds(block_dim if dim.block is None else _product(dim.block), shape)
         return _of_grid(dim, shape, block_dim, max_blocks)
+    _check_bounds(block_dim, shape)
     cap = 0 if shape.whole else max_blocks
     grids = geometry.plan(dim, shape.ndim, block_dim, shape.has_origin, cap)
     if shape.whole:
@@ -205,6 +217,15 @@ def _of_grid(grid: Grid, shape: Shape, block_dim: int, max_blocks: int) -> Itera
         grids = geometry.plan(count, 1, block[0], shape.has_origin, max_blocks)
         return ((header, (blocks, 1, 1), block) for header, blocks in grids)
     return iter([(geometry.header(count, shape.has_origin), grid.grid, block)] if count else [])
+
+
+def _check_bounds(threads: int, shape: Shape) -> None:
+    if threads.__class__ is int and threads > shape.max_threads and threads <= geometry.MAX_BLOCK:
+        raise ValueError(
+            "a block of %d threads, and launch_bounds in its decorator allows %d: its machine code relies on that\n"
+            "  help: launch it with block_dim=%d or less, or raise launch_bounds and build again"
+            % (threads, shape.max_threads, shape.max_threads)
+        )
 
 
 def _check_cap(blocks: int, max_blocks: int) -> None:
