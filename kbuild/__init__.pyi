@@ -136,6 +136,9 @@ def kernel(
     enable_backward: bool = ...,
     block_dim: int = ...,
     max_iterations: int = ...,
+    launch_bounds: int | tuple[int] | tuple[int, int] | Literal["auto"] = ...,
+    max_registers: int = ...,
+    fast_math: bool = ...,
 ) -> Callable[[Callable[..., None]], Kernel]: ...
 @_overload
 def func(function: Callable[_P, _R]) -> Function[_P, _R]:
