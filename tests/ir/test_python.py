@@ -334,6 +334,16 @@ ODD = {
             a[0] = row[i] + ODD[1, i] + first(ODD[0], i) + first(a, i) + VECTORS[i, 0][1] + float(LARGE[i])
             a[1] = ODD[0, 0] + float(LARGE[0]) + VECTORS[1, 0].y
     """,
+    "bounded": """
+        @kb.kernel(launch_bounds=(128, 4))
+        def odd(a: kb.array(dtype=float)):
+            a[0] = a[1] + 1.0
+    """,
+    "bounded for each target": """
+        @kb.kernel(launch_bounds="auto", block_dim=64)
+        def odd(a: kb.array(dtype=float)):
+            a[0] = a[1] + 1.0
+    """,
     "unfused": """
         @kb.kernel(fmad=False)
         def odd(a: kb.array(dtype=float)):

@@ -173,6 +173,8 @@ SOMETHING = {
         ),
         "apart",
     ),
+    "launch bounds": ((("@kb.kernel\ndef apart", "@kb.kernel(launch_bounds=64)\ndef apart"),), "apart"),
+    "fast math": ((("@kb.kernel\ndef apart", "@kb.kernel(fast_math=True)\ndef apart"),), "apart"),
     "table": ((("TABLE = kb.constant([1, 2])", "TABLE = kb.constant([1, 3])"),), "uses"),
     "table's type": ((("kb.constant([1, 2])", "kb.constant([1, 2], dtype=kb.uint32)"),), "uses"),
     "table's shape": ((("kb.constant([1, 2])", "kb.constant([[1], [2]])"),), "uses"),
