@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 from kbuild import bundle, targets
@@ -81,11 +82,11 @@ def _show(label: str, parsed: format.Parsed, console: Console) -> None:
     own = Counter(_definition(kernel["name"]) for kernel in manifest["kernels"] if _is_own(kernel["name"]))
     if own:
         console.table("kbuild's own kernels", ("kernel", "instances"), sorted(own.items()))
-    console.table("cubins", _CUBIN_HEADERS, [_cubin(row, manifest) for row in manifest["cubins"]])
+    cubins = [_cubin(row, manifest) for row in manifest["cubins"]]
+    _table_with_last(console, "cubins", _CUBIN_HEADERS, cubins)
     resources = [row for cubin in manifest["cubins"] for row in _resources(cubin, manifest) if not _is_own(str(row[0]))]
     headers = ("kernel", "target", "registers", "shared", "local", "spills", "min blocks")
-    is_said = any(row[-1] != "" for row in resources)
-    console.table("resources", headers if is_said else headers[:-1], [r if is_said else r[:-1] for r in resources])
+    _table_with_last(console, "resources", headers, resources)
     _show_gradients(parsed, console)
 
 
@@ -130,6 +131,12 @@ def _saved(words: dict[str, int | None]) -> str:
     return ", ".join(listed)
 
 
+def _table_with_last(console: Console, title: str, headers: Sequence[str], rows: Sequence[tuple[object, ...]]) -> None:
+    """A table whose last column is shown where it says something."""
+    is_said = any(row[-1] != "" for row in rows)
+    console.table(title, headers if is_said else headers[:-1], [row if is_said else row[:-1] for row in rows])
+
+
 def _bounds(threads: int, blocks: int) -> str:
     return f"at most {threads} threads a block" + (f" and {blocks} blocks a multiprocessor or more" if blocks else "")
 
@@ -159,7 +166,7 @@ def _cubin(row: dict[str, Any], manifest: dict[str, Any]) -> tuple[object, ...]:
         _driver(row),
         blob["size"],
         blob["stored"],
-        row.get("constants", 0),
+        row.get("constants", ""),
     )
 
 

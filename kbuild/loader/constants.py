@@ -12,8 +12,10 @@ import sys
 
 from . import abi
 from .digest import sha256
+from .errors import describe
 from .layout import abi_type
-from .values import Mat, Vec, class_of, coerce, describe
+from .scalars import coerce
+from .values import Mat, Vec, class_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

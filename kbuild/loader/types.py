@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 
-from . import abi, launch_bounds, providers
+from . import abi, placing
 from .errors import LaunchError, did_you_mean
 from .layout import ArrayAnnotation, abi_type, struct
 from .values import (
@@ -152,8 +152,10 @@ class _Unresolved:
     def launch(self, dim: Any, args: Any, stream: Any, device: Any, block_dim: int | None, max_blocks: int) -> None:
         if on_launch is not None and on_launch(self.kernel, args):
             return
-        kind = providers.kind_of(device, args)
+        kind = placing.kind_of(device, args)
         if kind != "cuda":
+            from . import providers
+
             providers.launch_on(kind, self.kernel, dim, args, stream, device, block_dim, max_blocks)
             return
         from . import resolve  # reading bundles and the driver is the business of a first launch
@@ -179,7 +181,10 @@ def kernel(function: Any = None, **options: object) -> Any:
     """
     for name, value in options.items():
         _check_option(name, value)
-    launch_bounds.check(options)
+    if "launch_bounds" in options:
+        from . import launch_bounds  # few kernels state any
+
+        launch_bounds.check(options)
     if function is None:
         return lambda decorated: kernel(decorated, **options)
     made = Kernel(function, options)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from kbuild.ir.blocks import dynamic_row, dynamic_start, in_whole_blocks
-from kbuild.loader import abi, blocks, foreign, geometry, lending, pack
+from kbuild.loader import abi, blocks, foreign, geometry, grids, lending, pack
 from kbuild.loader.errors import LaunchError
 from kbuild.loader.values import class_of
 from kbuild.sim.blocks import Launch
@@ -118,6 +118,6 @@ def extents(target: Compiled, dim: Any, block_dim: int | None) -> Launch | None:
     try:
         if next(blocks.plan(dim, shape, size), None) is None:
             return None
-        return Launch(*blocks.extents(dim, shape, size), blocks.shared_of(dim, shape))
+        return Launch(*grids.extents(dim, shape, size), blocks.shared_of(dim, shape))
     except (ValueError, TypeError) as error:
         raise LaunchError(f"{target.name}: {error}") from None

@@ -101,7 +101,7 @@ class HostModule:
         return f'{flag}#include "{HEADER}"\n{source}\n#line 1 "runners"\nnamespace kb_unit {{\n{"".join(runners)}}}\n'
 
     def launch(self, name: str, dim: Any, args: Sequence[Any], block_dim: int = 32, max_blocks: int = 0) -> None:
-        """Runs every thread of a launch, in order; `dim` may be a `blocks.Grid`."""
+        """Runs every thread of a launch, in order; `dim` may be a `grids.Grid`."""
         kernel, row = self.kernels[name], self.rows[name]
         run = getattr(self.library, f"run_{row['entry']}")
         packing = pack.Packing(frozenset(row.get("optional", ())))

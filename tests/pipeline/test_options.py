@@ -9,6 +9,7 @@ import pytest
 
 from kbuild.bundle.inspection import summary
 from kbuild.bundle.verification import verify
+from kbuild.cli.main import main
 from kbuild.loader import format
 from kbuild.pipeline import emit
 from tests.helpers.projects import write
@@ -177,12 +178,19 @@ def test_more_blocks_than_a_gpu_holds_is_a_warning_at_the_kernel(make_project: C
     assert "minnctapersm will be ignored" in warning.message
 
 
-def test_inspect_has_bounds_and_numbers(make_project: Callable[..., Project]) -> None:
+def test_inspect_has_bounds_and_numbers(
+    make_project: Callable[..., Project], capsys: pytest.CaptureFixture[str]
+) -> None:
     project = built(make_project, {"auto": KERNELS["auto"]}, targets=("sm_90",))
     project.build()
     found = summary(format.parse(project.bundle.read_bytes()))
     assert found["kernels"][0]["launch_bounds"] == [128, 0]
-    assert found["cubins"][0]["resources"][0]["min_blocks"] > 1
+    number = found["cubins"][0]["resources"][0]["min_blocks"]
+    assert number > 1
+    assert main(["inspect", str(project.bundle)]) == 0
+    lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
+    assert "pkg.heavy:auto: tid() of 1, 128 threads a block, at most 128 threads a block" in lines
+    assert any(line.startswith("pkg.heavy:auto sm_90") and line.endswith(f" {number}") for line in lines)
 
 
 def test_warps_module_options(make_project: Callable[..., Project]) -> None:
