@@ -86,9 +86,9 @@ CODES: dict[str, Code] = {
     "KB105": Code(
         "a value that kernels cannot capture",
         "What a kernel captures is compiled into it, so it must have an exact value: a number, an enum member, a "
-        "vector, a matrix, a tuple of them. Data goes into arrays.",
+        "vector, a matrix, a tuple of them, a table made with kb.constant. Other data goes into arrays.",
         f"TABLE = [1.0, 2.0]\n\n\n{_kernel('a[0] = TABLE[n]')}",
-        _kernel("a[0] = table[n]", parameters="a: kb.array(dtype=float), table: kb.array(dtype=float), n: int"),
+        f"TABLE = kb.constant([1.0, 2.0])\n\n\n{_kernel('a[0] = TABLE[n]')}",
     ),
     "KB106": Code(
         "a parameter kind that kernels do not have",
@@ -319,6 +319,19 @@ CODES: dict[str, Code] = {
         "have none there. Anywhere else it has no meaning.",
         _GRADIENT.format("x: float, adj_ret: float", "kb.adjoint[adj_ret] += 2.0 * x"),
         _GRADIENT.format("x: float, adj_ret: float", "kb.adjoint[x] += 2.0 * x * adj_ret"),
+    ),
+    "KB198": Code(
+        "storing to a table of kb.constant",
+        "A table is part of the machine code, the same for all threads and launches.",
+        f"TABLE = kb.constant([1.0, 2.0])\n\n\n{_kernel('TABLE[n] = a[0]')}",
+        f"TABLE = kb.constant([1.0, 2.0])\n\n\n{_kernel('a[0] = TABLE[n]')}",
+    ),
+    "KB199": Code(
+        "more tables than constant memory holds",
+        "A GPU has 64 KiB of constant memory for the code of a kernel. Kernels that read different tables share it "
+        "only where all of them fit.",
+        f"TABLE = kb.constant([[0.0] * 1024] * 17)\n\n\n{_kernel('a[0] = TABLE[n, n]')}",
+        f"TABLE = kb.constant([[0.0] * 1024] * 16)\n\n\n{_kernel('a[0] = TABLE[n, n]')}",
     ),
     "KB201": Code(
         "a module that cannot be imported",

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from kbuild import targets
@@ -27,12 +28,14 @@ def kernel_row(
     dynamic_shared: int = 0,
     any_block_dim: bool = False,
     waits: bool = False,
+    bounds: Sequence[int | None] = (),
 ) -> Row:
     """A kernel's row; offsets are in bytes from the start of the parameter block, behind the launch header.
 
     `optional` names the arrays that may be None, fields of structs as `model.mask`; `any_block_dim`: the kernel does
     not say how many threads its blocks have; `dynamic_shared`: bytes of a row of the array in shared memory whose
-    extent the launch gives (0: none); `waits`: its code begins as `codegen.blocks.wait` says.
+    extent the launch gives (0: none); `waits`: its code begins as `codegen.blocks.wait` says;
+    `bounds` are its launch bounds.
     """
     has_origin = format.writes_origin(ndim)
     offsets, size = format.layout(ndim, [type for _, type in parameters], has_origin)
@@ -53,6 +56,8 @@ def kernel_row(
         row["origin"] = True
     if waits:
         row["waits"] = True
+    if bounds:
+        row["launch_bounds"] = [bounds[0], bounds[1] or 0]
     return row
 
 
@@ -66,13 +71,16 @@ def cubin_row(
     blob: int,
     data: bytes,
     spills: Mapping[str, int],
+    min_blocks: Mapping[str, int] = MappingProxyType({}),
 ) -> Row:
     """The row of a unit's code for one target: `data` is the cubin or PTX, stored as blob number `blob`.
 
     `kernels` are the rows of its kernels by index; `toolchain` is a full version ("12.9.86"); `spills` has the bytes
-    that ptxas's log reports for an entry. CubinError when `data` is not a cubin.
+    that ptxas's log reports for an entry, `min_blocks` what was chosen for one for this target. CubinError when `data`
+    is not a cubin.
     """
     parameter_bytes = max(kernel["size"] for kernel in kernels.values())
+    constants = cubin.read(data).constants if target.kind == "cubin" else 0
     return {
         "target": target.name,
         "arch": target.arch,
@@ -82,12 +90,15 @@ def cubin_row(
         "driver": list(targets.oldest_driver(target.arch, target.kind, cuda, parameter_bytes)),
         "kernels": list(kernels),
         "unit": unit,
-        "resources": _resources(data, kernels, spills) if target.kind == "cubin" else [],
+        "resources": _resources(data, kernels, spills, min_blocks) if target.kind == "cubin" else [],
+        **({"constants": constants} if constants else {}),
         "blob": blob,
     }
 
 
-def _resources(data: bytes, kernels: Mapping[int, Row], spills: Mapping[str, int]) -> list[Row]:
+def _resources(
+    data: bytes, kernels: Mapping[int, Row], spills: Mapping[str, int], min_blocks: Mapping[str, int]
+) -> list[Row]:
     found = cubin.read(data).kernels
     rows = []
     for index, kernel in kernels.items():
@@ -96,7 +107,8 @@ def _resources(data: bytes, kernels: Mapping[int, Row], spills: Mapping[str, int
             raise cubin.CubinError(f"the cubin lacks the entry {entry} of {kernel['name']}")
         info = found[entry]
         counts = {"registers": info.registers, "shared": info.shared, "local": info.local}
-        rows.append({"kernel": index, **counts, "spills": spills.get(entry, 0)})
+        chosen = {"min_blocks": min_blocks[entry]} if entry in min_blocks else {}
+        rows.append({"kernel": index, **counts, "spills": spills.get(entry, 0), **chosen})
     return rows
 
 

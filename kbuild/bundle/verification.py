@@ -73,6 +73,8 @@ def _check_cubin(parsed: format.Parsed, row: Row) -> Iterator[tuple[str | None, 
     if found.toolkit is not None and list(found.toolkit) != row["cuda"]:
         said, made = ".".join(map(str, row["cuda"])), ".".join(map(str, found.toolkit))
         yield None, f"it was made by CUDA {made}, but the manifest says {said}"
+    if found.constants != row.get("constants", 0):
+        yield None, f"it has {found.constants} bytes of constants, but the manifest says {row.get('constants', 0)}"
     yield from _check_entries(set(found.kernels), kernels)
     for resources in row["resources"]:
         kernel = kernels[resources["kernel"]]
@@ -122,7 +124,10 @@ def _check_kernel(info: cubin.KernelInfo, kernel: Row, resources: Row) -> Iterat
             yield f"{name} is at offset {true[0]} with {true[1]} bytes, but the manifest says {said[0]} and {said[1]}"
     if info.parameter_size != kernel["size"]:
         yield f"its parameters take {info.parameter_size} bytes, but the manifest says {kernel['size']}"
-    if info.max_threads is not None and kernel["block_dim"] > info.max_threads:
+    bounds = kernel.get("launch_bounds")
+    if bounds is not None and info.max_threads != bounds[0]:
+        yield f"it allows {info.max_threads} threads in a block, but the manifest says {bounds[0]}"
+    elif info.max_threads is not None and kernel["block_dim"] > info.max_threads:
         yield f"it allows {info.max_threads} threads in a block, but the manifest says {kernel['block_dim']}"
     for name in ("registers", "shared", "local"):
         true_count = getattr(info, name)

@@ -1,12 +1,12 @@
 """The nodes. This file is the grammar:
 
-    kernel   = Kernel(function, ndim, fmad, structs, max_iterations)
+    kernel   = Kernel(function, ndim, fmad, structs, max_iterations, launch_bounds)
     function = Function(name, module, parameters, result, body, shared, wraps, gradient?, replay?)
     stmt     = Assign(place, expr) | Evaluate(expr) | If(expr, stmt*, stmt*) | While(expr, stmt*)
              | For(symbol, start, stop, step, stmt*) | Break | Continue | Return(expr?)
              | Print(pieces, expr*) | Assert(expr, owner, number, text) | Assume(expr, text) | Barrier(expr?)
     place    = Read(symbol) | Index(array, expr*) | Component(place, expr*) | Member(place, field)
-    expr     = Const | place | Extent(array, axis) | View(array, expr*) | ThreadIndex(axis, ndim)
+    expr     = Const | Table(name, data) | place | Extent(array, axis) | View(array, expr*) | ThreadIndex(axis, ndim)
              | Position(what, axis) | Unary | Binary | Compare | Logical | Select(condition, expr, expr)
              | Convert(expr) | Fma(a, b, c) | Build(expr*) | Present(array) | Item(expr, n) | Call(function, expr*)
              | Intrinsic(name, expr*)
@@ -23,6 +23,7 @@ Meaning, where the names leave a choice:
 - An index is from 0 to below the extent. In a function that `wraps`, one below zero of an `Index`, a `View` or a
   `Component` counts from the end: -1 is the last one.
 - `Logical` and `Select` evaluate only what decides. `Compare` with NaN is false, `ne` true.
+- A `Table` is an array in constant memory; `data` are its elements, row by row as in memory. Nothing stores to them.
 - `For` takes start, stop, step once, before the first trip; step 0 means no trip. Its symbol is never assigned in the
   body and never read outside.
 - `Print` writes its pieces, arguments in the places of the conversions, as C's printf does (see `ir.formats`).
@@ -99,6 +100,16 @@ class Read:
     """The value of a symbol, or the place of one."""
 
     symbol: Symbol
+    type: Type
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table of constants as an array: `name` is for people, `data` holds the elements as memory does."""
+
+    name: str
+    data: bytes
     type: Type
     span: Span | None = None
 
@@ -402,7 +413,9 @@ class Function:
 @dataclass(frozen=True, slots=True, eq=False)
 class Kernel:
     """An entry: `name` is `module:qualname`, `ndim` the number of results of its `tid()`. `max_iterations` is how many
-    trips a loop takes at most, each time it is entered, whose number of trips nobody knows before.
+    trips a loop takes at most, each time it is entered, whose number of trips nobody knows before. `launch_bounds` are
+    the most threads of a block, and how many blocks a multiprocessor is to hold (0: nothing is said, None: each target
+    as many as do it good); they mean nothing for what is computed.
     """
 
     name: str
@@ -411,10 +424,12 @@ class Kernel:
     fmad: bool = True
     structs: tuple[Struct, ...] = ()
     max_iterations: int | None = None
+    launch_bounds: tuple[int, int | None] | None = None
 
 
 Expr: TypeAlias = (
     Const
+    | Table
     | Read
     | Index
     | Component

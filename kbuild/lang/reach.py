@@ -27,6 +27,7 @@ from kbuild.lang.source import Definition, SourceFile, definition_of
 from kbuild.loader import identity
 from kbuild.loader.generic import references as generic_references
 from kbuild.loader.generic import spell
+from kbuild.loader.launch_bounds import AUTO
 from kbuild.loader.types import Function, Kernel, abi_type
 
 
@@ -99,7 +100,8 @@ _NOT_OF_THE_CODE = ("block_dim", "enable_backward")
 def _options(owner: Function) -> list[str]:
     """Options of a kernel or function that change its code."""
     options = owner.options if isinstance(owner, Kernel) else {}
-    found = [f"{name}={value}" for name, value in sorted(options.items()) if name not in _NOT_OF_THE_CODE]
+    without = _NOT_OF_THE_CODE if options.get("launch_bounds") != AUTO else ("enable_backward",)
+    found = [f"{name}={value}" for name, value in sorted(options.items()) if name not in without]
     return [*found, f"dialect={owner.dialect}"] if owner.dialect else found
 
 

@@ -15,26 +15,36 @@ if TYPE_CHECKING:
 class Shape:
     """What of a kernel decides how it is launched: coordinates of `tid()`, whole blocks, a header with an origin, bytes
     of a `row` of the array whose size the launch gives (0: none), of which a block has `most` on a device, beside
-    `static` bytes that the kernel declares (None: not known yet).
+    `static` bytes that the kernel declares (None: not known yet); the most threads that a block may have.
     """
 
-    __slots__ = ("has_origin", "most", "ndim", "row", "static", "whole")
+    __slots__ = ("has_origin", "max_threads", "most", "ndim", "row", "static", "whole")
 
-    def __init__(self, ndim: int, whole: bool = False, has_origin: bool = False, row: int = 0) -> None:
+    def __init__(
+        self,
+        ndim: int,
+        whole: bool = False,
+        has_origin: bool = False,
+        row: int = 0,
+        max_threads: int = geometry.MAX_BLOCK,
+    ) -> None:
         self.ndim, self.whole, self.has_origin, self.row = ndim, whole, has_origin, row
+        self.max_threads = max_threads
         self.most: int | None = None
         self.static = 0
 
     def on_device(self, most: int, static: int) -> Shape:
         """The same on a device whose blocks may have `most` bytes of shared memory."""
-        found = Shape(self.ndim, self.whole, self.has_origin, self.row)
+        found = Shape(self.ndim, self.whole, self.has_origin, self.row, self.max_threads)
         found.most, found.static = max(most - static, 0), static
         return found
 
 
 def shape_of(row: dict[str, Any]) -> Shape:
     """The shape of a kernel by its row of the manifest."""
-    return Shape(row["ndim"], row.get("whole_blocks", False), row.get("origin", False), row.get("dynamic_shared", 0))
+    whole, has_origin = row.get("whole_blocks", False), row.get("origin", False)
+    most = row.get("launch_bounds", (geometry.MAX_BLOCK,))[0]
+    return Shape(row["ndim"], whole, has_origin, row.get("dynamic_shared", 0), most)
 
 
 def shared_of(dim: Any, shape: Shape) -> int:
@@ -52,7 +62,8 @@ def plan(dim: object, shape: Shape, block_dim: int, max_blocks: int = 0) -> Iter
     Of more than `max_blocks` blocks, if that is not 0, several are made. What shared memory they give says `shared_of`.
     Raises ValueError or TypeError for what cannot be launched.
     """
-    if shape.whole or shape.row or hasattr(dim.__class__, "_kb_dim_"):
+    is_bounded = shape.max_threads < geometry.MAX_BLOCK
+    if shape.whole or shape.row or is_bounded or hasattr(dim.__class__, "_kb_dim_"):
         from . import grids  # few kernels are launched so
 
         return grids.plan(dim, shape, block_dim, max_blocks)

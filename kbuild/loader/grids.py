@@ -145,7 +145,9 @@ def plan(dim: object, shape: Shape, block_dim: int, max_blocks: int = 0) -> Iter
     shared_of(dim, shape)
     dim = plain(dim)
     if isinstance(dim, Grid):
+        _check_bounds(block_dim if dim.block is None else _product(dim.block), shape)
         return _of_grid(dim, shape, block_dim, max_blocks)
+    _check_bounds(block_dim, shape)
     cap = 0 if shape.whole else max_blocks
     grids = geometry.plan(dim, shape.ndim, block_dim, shape.has_origin, cap)
     if shape.whole:
@@ -184,6 +186,15 @@ def _of_grid(grid: Grid, shape: Shape, block_dim: int, max_blocks: int) -> Itera
         grids = geometry.plan(count, 1, block[0], shape.has_origin, max_blocks)
         return ((header, (blocks, 1, 1), block) for header, blocks in grids)
     return iter([(geometry.header(count, shape.has_origin), grid.grid, block)] if count else [])
+
+
+def _check_bounds(threads: int, shape: Shape) -> None:
+    if threads.__class__ is int and shape.max_threads < threads <= geometry.MAX_BLOCK:
+        raise ValueError(
+            "a block of %d threads, and launch_bounds in its decorator allows %d: its machine code relies on that\n"
+            "  help: launch it with block_dim=%d or less, or raise launch_bounds and build again"
+            % (threads, shape.max_threads, shape.max_threads)
+        )
 
 
 def _check_cap(blocks: int, max_blocks: int) -> None:

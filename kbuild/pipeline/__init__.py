@@ -217,6 +217,8 @@ def _request(
         show=show,
         primitives=list(primitives),
         backward=asked_for(config.backward),
+        fast_math=config.fast_math,
+        max_registers=config.max_registers or 0,
     )
 
 

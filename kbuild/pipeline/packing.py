@@ -61,7 +61,8 @@ def manifest_of(
     cubins = []
     for unit, code in parts:
         members = {index_of[i]: kernels[index_of[i]] for i in unit.kernels if i in index_of}
-        for (part, toolchain), result in zip(plan.parts, code.results, strict=True) if members else ():
+        made = zip(plan.parts, code.results, code.chosen, strict=True) if members else ()
+        for (part, toolchain), result, chosen in made:
             row = cubin_row(
                 part,
                 unit.name,
@@ -71,6 +72,7 @@ def manifest_of(
                 blob=blobs.add(result.data),
                 data=result.data,
                 spills=result.spills,
+                min_blocks=chosen,
             )
             cubins.append(row)
     tests = {name: test for _, code in parts for name, test in code.selftest.items()}
@@ -78,7 +80,12 @@ def manifest_of(
         "format": FORMAT,
         "generator": f"kbuild {__version__}",
         "package": package,
-        "options": {"fmad": plan.config.fmad, "line-info": plan.config.lineinfo},
+        "options": {
+            "fmad": plan.config.fmad,
+            "line-info": plan.config.lineinfo,
+            **({"fast-math": True} if plan.config.fast_math else {}),
+            **({"max-registers": plan.config.max_registers} if plan.config.max_registers else {}),
+        },
         "structs": structs,
         "definitions": _definitions(scanned, index_of),
         "kernels": kernels,
@@ -137,6 +144,7 @@ def _kernels(
             dynamic_shared=lowered["dynamic_shared"],
             any_block_dim=not kernel.is_block_dim_chosen,
             waits=lowered["waits"],
+            bounds=kernel.launch_bounds,
         )
         rows.append(row)
     _add_backward(rows, {name: row for _, code in parts for name, row in code.backward.items()})

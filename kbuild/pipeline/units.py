@@ -19,11 +19,13 @@ from kbuild.nvrtc import (
     Outcome,
     Rejected,
     Toolchain,
-    choose,
     compile_jobs,
-    job_key,
     lookup,
 )
+from kbuild.nvrtc import (
+    choose as choose_toolchain,
+)
+from kbuild.pipeline.bounds import Chosen, Open, choose, known, with_bounds
 from kbuild.pipeline.gradients import collapsed, refusals
 from kbuild.pipeline.limits import parameter_limit, too_many_parameters
 from kbuild.scan.client import Scanner
@@ -43,7 +45,8 @@ class UnitCode:
     """A unit's manifest data, and its machine code in the order of `Compilation.parts`.
 
     `source` is None when everything came out of the cache. A unit of adjoints, none of which can be made, has no rows
-    and no code. `backward`: see `LoweredUnit`.
+    and no code. `backward`: see `LoweredUnit`. `chosen` runs beside `results`: the blocks that kernels with
+    `launch_bounds="auto"` are made for.
     """
 
     name: str
@@ -54,6 +57,7 @@ class UnitCode:
     files: dict[str, str] = field(default_factory=dict)
     results: list[Compiled] = field(default_factory=list)
     backward: dict[str, dict[str, Any]] = field(default_factory=dict)
+    chosen: list[Chosen] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -72,7 +76,7 @@ class Compilation:
     def __init__(self, config: BuildConfig, toolchains: Sequence[Toolchain], cache: Cache) -> None:
         self.config, self.cache = config, cache
         self.parts: list[tuple[Target, Toolchain]] = [
-            (part, choose(part, toolchains)) for target in config.targets for part in target.parts()
+            (part, choose_toolchain(part, toolchains)) for target in config.targets for part in target.parts()
         ]
 
     @cached_property
@@ -92,12 +96,12 @@ class Compilation:
 
     def key(self, unit: ScannedUnit, part: Target, toolchain: Toolchain) -> str:
         """The cache key of a unit's code for a part."""
-        return job_key(self.code_key(unit), part.arch, toolchain, lineinfo=self.config.lineinfo)
+        return self.job(unit, "", part, toolchain).key
 
-    def job(self, unit: ScannedUnit, source: str, part: Target, toolchain: Toolchain) -> Job:
-        """The compilation of a unit for a part."""
-        key = self.code_key(unit)
-        return Job(unit.name, source, part.arch, toolchain, key_parts=key, lineinfo=self.config.lineinfo)
+    def job(self, unit: ScannedUnit, source: str, part: Target, toolchain: Toolchain, arch: str | None = None) -> Job:
+        """The compilation of a unit for a part, or for another architecture in its place."""
+        options = tuple(unit.options)
+        return Job(unit.name, source, arch or part.arch, toolchain, self.code_key(unit), self.config.lineinfo, options)
 
     def refuse_what_is_too_large(
         self, units: Sequence[ScannedUnit], kernels: Sequence[ScannedKernel], lowered: Sequence[UnitCode | LoweredUnit]
@@ -123,7 +127,7 @@ class Compilation:
             for target, toolchain in self.parts if code.rows else ():
                 arch = target.arch.replace("sm_", "compute_") if stage == "ptx" else target.arch
                 if stage == "ptx" or target.kind == "cubin":
-                    job = Job(unit.name, code.source, arch, toolchain, self.code_key(unit), self.config.lineinfo)
+                    job = self.job(unit, code.source, target, toolchain, arch)
                     jobs.append((job, code, _entries(unit, kernels), f"{unit.name}.{target.name}.{stage}"))
         outcomes = compile_jobs([job for job, _, _, _ in jobs], cache=self.cache, workers=self.config.jobs)
         _raise_deaths(outcomes)
@@ -141,14 +145,19 @@ def from_cache(plan: Compilation, unit: ScannedUnit) -> UnitCode | None:
     data = json.loads(record)
     if data["places"] != unit.places and any("refused" in row for row in data["backward"].values()):
         return None  # what is in the way may stand on another line
-    results = []
+    results, chosen = [], []
     for part, toolchain in plan.parts if data["rows"] else ():
-        hit = lookup(plan.cache, plan.key(unit, part, toolchain))
+        job = plan.job(unit, "", part, toolchain)
+        found = known(plan.cache, job) if unit.is_open else {}
+        hit = None if found is None else lookup(plan.cache, with_bounds(job, found).key)
         if hit is None:
             return None
         results.append(hit)
+        chosen.append(found or {})
     backward = data["backward"]
-    return UnitCode(unit.name, data["rows"], data["structs"], data["selftest"], results=results, backward=backward)
+    return UnitCode(
+        unit.name, data["rows"], data["structs"], data["selftest"], results=results, backward=backward, chosen=chosen
+    )
 
 
 def lower_units(
@@ -208,13 +217,35 @@ def compile_units(
         else:
             warnings += [d for d in found if d.severity == "warning"]
             code.results.append(outcome)
+            code.chosen.append({})
     if errors:
         raise CompileError(_merged(errors))
     _raise_deaths(outcomes)
+    choose_bounds(plan, scanned, new, workers)
     all_results = [result for code in codes for result in code.results]
     cached = sum(result.cached for result in all_results)
     seconds = sum(result.seconds for result in all_results)
     return CompileOutcome(len(all_results) - cached, cached, seconds, tuple(_merged(warnings)))
+
+
+def choose_bounds(
+    plan: Compilation, scanned: Scanned, units: Sequence[tuple[ScannedUnit, UnitCode]], workers: int | None
+) -> None:
+    """Puts code in place that more blocks fit a multiprocessor of, for kernels that leave that to each target."""
+    places: list[tuple[UnitCode, int]] = []
+    asked: list[Open] = []
+    for unit, code in units:
+        kernels = {
+            kernel.entry: int(kernel.launch_bounds[0])
+            for kernel in (scanned.kernels[i] for i in unit.kernels)
+            if kernel.launch_bounds and kernel.launch_bounds[1] is None
+        }
+        for number, (part, toolchain) in enumerate(plan.parts if kernels else ()):
+            base = code.results[number]
+            places.append((code, number))
+            asked.append(Open(plan.job(unit, code.source or "", part, toolchain), base, kernels))
+    for (code, number), (result, chosen) in zip(places, choose(asked, plan.cache, workers), strict=True):
+        code.results[number], code.chosen[number] = result, chosen
 
 
 def try_units(

@@ -22,7 +22,8 @@ class Request:
     instance that cannot be made and a fault of ours in one kernel leave the others alone. `show` asks for a text of
     each kernel: `ir`, `python`, `adjoint` (the typed form of its adjoint), or nothing. `primitives` are functions of
     kbuild's own whose kernels are wanted too. `backward` says whether kernels get adjoints that do not say so
-    themselves: WANTED where one can be had, REQUIRED, or not.
+    themselves: WANTED where one can be had, REQUIRED, or not. `fast_math` and `max_registers` (0: as many as there are)
+    are those of kernels that say nothing themselves.
     """
 
     roots: list[str]
@@ -39,6 +40,8 @@ class Request:
     show: str = ""
     primitives: list[str] = field(default_factory=list)
     backward: str = ""
+    fast_math: bool = False
+    max_registers: int = 0
 
 
 def asked_for(project: bool | None) -> str:
@@ -61,7 +64,8 @@ class ScannedKernel:
     """One instance of a kernel, before typing. `name` is unique; `definition` is `module:qualname`; `place` has the
     fields of the span of its `def`; `asserts` are those it reaches (owner, number, line, text); `is_block_dim_chosen`:
     its decorator, or its module, says how many threads a block has. Adjoints have rows of their own, behind those of
-    all kernels: `primal` is the name of the kernel that one belongs to, `backward` is WANTED or REQUIRED there."""
+    all kernels: `primal` is the name of the kernel that one belongs to, `backward` is WANTED or REQUIRED there.
+    `launch_bounds` are those of `loader.launch_bounds.of`, or nothing."""
 
     name: str
     definition: str
@@ -76,6 +80,7 @@ class ScannedKernel:
     is_block_dim_chosen: bool = False
     primal: str = ""
     backward: str = ""
+    launch_bounds: list[Any] = field(default_factory=list)
 
     @property
     def span(self) -> Span:
@@ -87,7 +92,8 @@ class ScannedUnit:
     """A translation unit, before lowering: kernels of one module by index, and the key of everything they reach.
 
     `asserts`: its code holds the asserts of its kernels. A unit of adjoints has `places`, a digest of where the lines
-    of its sources are, which the key does not know.
+    of its sources are, which the key does not know. `options` are NVRTC's, beside those that every unit has.
+    `is_open`: some of its kernels leave a part of their launch bounds to each target.
     """
 
     name: str
@@ -96,6 +102,9 @@ class ScannedUnit:
     kernels: list[int]
     asserts: bool = False
     places: str = ""
+    options: list[str] = field(default_factory=list)
+
+    is_open: bool = False
 
     @property
     def is_adjoint(self) -> bool:

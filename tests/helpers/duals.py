@@ -24,6 +24,7 @@ from kbuild.ir import nodes
 from kbuild.ir.nodes import Expr, Function, Kernel, Stmt, Symbol
 from kbuild.ir.types import Array, Matrix, Scalar, Struct, Type, Vector, element_of, is_composite, is_float
 from kbuild.sim import blocks, numbers
+from kbuild.sim.tables import table_memory
 from kbuild.sim.values import Memory, OutOfBounds, built, copied, fetch, zero
 from tests.helpers import tangents
 
@@ -96,6 +97,11 @@ class _Frame(dict[Symbol, Any]):
 def zeros(type: Type) -> Any:
     """The zero of a type."""
     return built(type, lambda leaf: Dual(0.0) if is_float(leaf) else zero(leaf))
+
+
+def _dual(element: Any) -> Any:
+    """An element of a table, which nothing is differentiated by."""
+    return [_dual(part) for part in element] if isinstance(element, list) else Dual(element)
 
 
 STEEPEST = 1e7  # what was rounding before is the result afterwards, and derivatives are nobody's
@@ -254,6 +260,13 @@ class _Interpreter:
 
     def read(self, expr: nodes.Read, frame: _Frame) -> Any:
         return frame[expr.symbol]
+
+    def table(self, expr: nodes.Table, frame: _Frame) -> Memory:
+        found = table_memory(expr)
+        if not is_float(element_of(found.element)):
+            return found
+        lifted = [_dual(element) for element in found.data]
+        return Memory(found.element, found.shape, lifted, is_constant=True)
 
     def index(self, expr: nodes.Index, frame: _Frame) -> Any:
         memory, offset = self.element(expr, frame)
@@ -453,6 +466,7 @@ _STATEMENTS: dict[type, Callable[[_Interpreter, Any, _Frame], Any]] = {
 _EXPRESSIONS: dict[type, Callable[[_Interpreter, Any, _Frame], Any]] = {
     nodes.Const: _Interpreter.const,
     nodes.Read: _Interpreter.read,
+    nodes.Table: _Interpreter.table,
     nodes.Index: _Interpreter.index,
     nodes.Component: _Interpreter.component,
     nodes.Member: _Interpreter.member,
