@@ -131,10 +131,10 @@ def _mapped(type: Type, function: Callable[..., Any], *values: Any) -> Any:
 
 
 def _is_tie(left: Any, right: Any, near: float) -> bool:
-    """Whether rounding alone decides between two numbers that move: `lerp(x, x, t) < x`."""
+    """Whether rounding alone decides between two numbers that move: `x < x + 0.1 - 0.1`."""
     if not (isinstance(left, Dual) and isinstance(right, Dual)) or left.tangent == right.tangent == 0:
         return False
-    return abs(left.value - right.value) <= near * max(abs(left.value), abs(right.value))
+    return 0 < abs(left.value - right.value) <= near * max(abs(left.value), abs(right.value))
 
 
 @dataclass
