@@ -108,8 +108,10 @@ def _numbers(value: Any) -> list[Any]:
 
 def _fma(a: float, b: float, c: float) -> float:
     a, b, c = float(a), float(b), float(c)
-    if not (math.isfinite(a) and math.isfinite(b) and math.isfinite(c)):
-        return a * b + c if not math.isfinite(c) or not (math.isfinite(a) and math.isfinite(b)) else c
+    if not (math.isfinite(a) and math.isfinite(b)):
+        return a * b + c
+    if not math.isfinite(c):
+        return c  # the exact product is finite, also where the rounded one overflows
     from fractions import Fraction
 
     exact = Fraction(a) * Fraction(b) + Fraction(c)

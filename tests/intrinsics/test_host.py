@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import kbuild as kb
@@ -204,6 +204,7 @@ def test_fused_multiply_add_beside_a_tie(a: int, b: int, exponent: int, sign: fl
 
 
 @given(*[st.floats()] * 3)
+@example(1e300, 1e300, -math.inf)
 def test_fused_multiply_add_of_float64(a: float, b: float, c: float) -> None:
     from kbuild.ir.types import FLOAT64
 
