@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 DEFAULT = c_uint64()  # the default stream's handle; of a number ctypes would make such an object at each call
 _RELAXED = 2  # CUstreamCaptureMode
 IMPLICIT = 906  # the default stream would wait for one that is being captured
-
-
 _EXCHANGE = "cuThreadExchangeStreamCaptureMode"
 
 
@@ -38,22 +36,6 @@ class Relaxed:
             cuda.ask(_EXCHANGE, self._mode)  # again, since the mode is the program's
             if not kind:  # else there is an error on its way, which goes first
                 raise cuda.error(_EXCHANGE, status)
-
-
-def relaxed(name: str, *arguments: Any) -> int:
-    """The status of one call, made as in `with Relaxed()`, in half the time.
-
-    Raises DriverError where the mode cannot be changed.
-    """
-    cuda, mode = driver.get(), c_int(_RELAXED)
-    cuda.call(_EXCHANGE, mode)
-    try:
-        return cuda.ask(name, *arguments)
-    finally:
-        failed = cuda.ask(_EXCHANGE, mode)
-        if failed:
-            cuda.ask(_EXCHANGE, mode)
-            raise cuda.error(_EXCHANGE, failed)
 
 
 def is_capturing(handle: int) -> bool:

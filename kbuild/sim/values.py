@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import linecache
 import math
+import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from kbuild import intrinsics
 from kbuild.errors import InternalError, Span
 from kbuild.ir.types import Array, IndexedArray, Matrix, Scalar, Struct, Type, Vector
 
@@ -50,6 +52,14 @@ class Fault(Exception):
             lines.append(f"    {linecache.getline(self.span.path, self.span.line).strip()}")
         lines += [f"    {name} = {value!r:.200}" for name, value in self.variables.items()]
         return "\n".join(lines)
+
+
+_LIBRARY = os.path.join(os.path.dirname(intrinsics.__file__), "")
+
+
+def is_in_library(span: Span | None) -> bool:
+    """Whether a place lies in kbuild's own functions: a fault there is told at the line that has called them."""
+    return span is not None and span.path.startswith(_LIBRARY)
 
 
 class OutOfBounds(Fault):

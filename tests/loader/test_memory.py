@@ -295,9 +295,9 @@ def test_the_report_names_lines(cuda: FakeCuda) -> None:
 @pytest.mark.parametrize(
     ("make", "calls", "driver_calls"),
     [
-        (lambda: arrays.empty(1000), 47, ["cuMemAllocFromPoolAsync"]),
-        (lambda: arrays.empty((10, 100), kb.vec3), 48, ["cuMemAllocFromPoolAsync"]),
-        (lambda: arrays.zeros(1000), 49, ["cuMemAllocFromPoolAsync", "cuMemsetD8Async"]),
+        (lambda: arrays.empty(1000), 50, ["cuMemAllocFromPoolAsync"]),
+        (lambda: arrays.empty((10, 100), kb.vec3), 51, ["cuMemAllocFromPoolAsync"]),
+        (lambda: arrays.zeros(1000), 52, ["cuMemAllocFromPoolAsync", "cuMemsetD8Async"]),
     ],
     ids=["empty", "empty of two dimensions", "zeros"],
 )

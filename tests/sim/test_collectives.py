@@ -65,6 +65,17 @@ def test_lanes_that_are_missing(tmp_path: Path, name: str, way: str) -> None:
     assert line is None or caught.value.span.line == line
 
 
+def test_a_fault_in_the_library_is_told_where_it_is_called(tmp_path: Path) -> None:
+    """With the thread, and the variables that the caller has."""
+    kernel = kernel_of(tmp_path, "x = 0\nif kb.tid() > 3:\n    x = kb.warp_sum(kb.tid())\ndata[kb.tid()] = x")
+    with pytest.raises(Divergence) as caught:
+        run_in_lockstep(kernel, over((64,), 64), [np.zeros(64, np.int32)])
+    fault = caught.value
+    assert fault.span is not None
+    assert (Path(fault.span.path).name, fault.span.line) == ("case.py", 7)
+    assert (fault.thread, fault.variables["x"], "total" in fault.variables) == ((4,), 0, False)
+
+
 def test_lanes_in_part_of_a_block_are_no_fault(tmp_path: Path) -> None:
     """Whole warps may go ways of their own."""
     kernel = kernel_of(tmp_path, "if kb.warp_id() == 1:\n    data[kb.tid()] = kb.warp_sum(kb.lane_id())")

@@ -13,7 +13,7 @@ from ctypes import c_size_t, c_uint64
 
 from .. import abi, context, current, driver, uses
 from ..errors import DriverError
-from ..ordering import DEFAULT, Relaxed, is_capturing, relaxed
+from ..ordering import DEFAULT, Relaxed, is_capturing
 from . import books, pools
 
 TYPE_CHECKING = False
@@ -128,9 +128,10 @@ class PoolMemory(Memory):
             cuda = driver.get()
             # Objects of ctypes all of them: of a number it makes one at each call, and takes its time.
             arguments = ("cuMemAllocFromPoolAsync", address, c_size_t(size), pool.handle, handle or DEFAULT)
-            status = relaxed(*arguments)  # another library may be capturing, which this would spoil
-            if status:
-                _take_again(device, size, arguments, status)
+            with Relaxed():  # another library may be capturing, which this would spoil
+                status = cuda.ask(*arguments)
+                if status:
+                    _take_again(device, size, arguments, status)
             if self.is_zero:
                 cuda.call("cuMemsetD8Async", address, 0, size, handle, about=device.alias)
             books.note(id(self), device.alias, size)
@@ -349,7 +350,7 @@ def _take_again(device: context.Device, size: int, arguments: tuple[Any, ...], s
         if pool is not None:
             cuda.ask("cuCtxSynchronize")
             pool.trim(0)
-        status = relaxed(*arguments)
+        status = cuda.ask(*arguments)
     if status:
         raise _refused(cuda.error(arguments[0], status, "%s: %d bytes" % (device, size)), device)
 

@@ -29,7 +29,7 @@ from kbuild.sim.lockstep.tree import Descriptor, Value
 from kbuild.sim.lockstep.trips import Trips
 from kbuild.sim.lockstep.watching import Watching
 from kbuild.sim.threads import AssertFailed, AssumptionFailed
-from kbuild.sim.values import Fault
+from kbuild.sim.values import Fault, is_in_library
 
 _BREAK, _CONTINUE, _RETURN = 1, 2, 3
 Left = Any  # None: every lane came to the end; a number: all left so; else a number for each lane
@@ -457,9 +457,13 @@ def _require_writable(found: memory.Allocation, positions: Any) -> None:
 def _put(fault: Fault, stmt: Stmt, frame: Frame) -> Fault:
     """The fault with its place, its thread and what that thread's variables hold, unless it has them."""
     if fault.span is None:
-        position = fault.position or 0
-        fault.span, fault.thread = stmt.span, frame.lanes.coordinates(position)
-        fault.variables = variables(frame, position)
+        lanes = frame.lanes
+        if not fault.thread:
+            fault.thread = lanes.coordinates(fault.position or 0)
+        elif lanes.coordinates(fault.position or 0) != fault.thread:  # of a frame further in, with fewer lanes
+            fault.position = next((i for i in range(lanes.count) if lanes.coordinates(i) == fault.thread), 0)
+        if not is_in_library(stmt.span):
+            fault.span, fault.variables = stmt.span, variables(frame, fault.position or 0)
     return fault
 
 
