@@ -32,6 +32,7 @@ _HOMES = {
         from_cupy from_jax from_torch stream_from_torch stream_to_torch to_cupy to_jax to_torch
     """,
     "loader.copying": "clone copy to_host",
+    "loader.cuda_files": "cuda_kernel",
     "loader.current": "ScopedDevice ScopedStream get_device get_stream set_device set_stream",
     "loader.dlpack": "from_dlpack",
     "loader.errors": "BundleError DriverError LaunchError StaleBundle",

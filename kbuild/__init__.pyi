@@ -133,6 +133,16 @@ def kernel(
     block_dim: int = ...,
     max_iterations: int = ...,
 ) -> Callable[[Callable[..., None]], Kernel]: ...
+def cuda_kernel(
+    file: str,
+    name: str | None = None,
+    *,
+    block_dim: int = 256,
+    shared: int = 0,
+    arrays: Literal["pointers", "views"] = "pointers",
+) -> Callable[[Callable[..., None]], Kernel]:
+    """Declares a kernel of a CUDA C++ file: `@cuda_kernel("reduce.cu", "reduce<float, 256>")` above its signature."""
+
 @_overload
 def func(function: Callable[_P, _R]) -> Function[_P, _R]:
     """Declares a function that kernels call. On the host it stays callable."""

@@ -357,6 +357,21 @@ CODES: dict[str, Code] = {
         "4 KB on older GPUs and toolkits, 32,764 bytes from CUDA 12.1 and sm_70 on. An array takes 8 bytes and 8 for "
         "each dimension. Put values into an array.",
     ),
+    "KB303": Code(
+        "a file of CUDA C++ that cannot be read",
+        "The file that a declaration names, and what it includes, is read before anything is compiled. A name is "
+        "relative to the folder of the module that declares the kernel.",
+    ),
+    "KB304": Code(
+        "a declaration that does not fit its kernel in CUDA C++",
+        "A launch writes arguments where the declaration says. Name, number and types of the parameters are held "
+        "against the kernel while it is compiled, sizes and offsets against its code.",
+    ),
+    "KB305": Code(
+        "a header that is not there",
+        "NVRTC has no headers of its own. A project's are found beside the file that includes them and in "
+        "`include-dirs`; CUDA's come with wheels of the CUDA version that compiles for the target.",
+    ),
     "KB501": Code("this machine lacks something", "The message names it, and the command that brings it."),
     "KB502": Code(
         "no compiler for a target",

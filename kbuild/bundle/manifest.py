@@ -25,14 +25,18 @@ def kernel_row(
     *,
     whole_blocks: bool = False,
     any_block_dim: bool = False,
+    dynamic_shared: int | None = None,
 ) -> Row:
     """A kernel's row; offsets are in bytes from the start of the parameter block, behind the launch header.
 
     `optional` names the arrays that may be None, fields of structs as `model.mask`; `any_block_dim`: the kernel does
-    not say how many threads its blocks have.
+    not say how many threads its blocks have. `dynamic_shared`: it is written in CUDA C++, so that its parameters begin
+    at 0, and a launch gives it as many bytes of shared memory.
     """
-    has_origin = format.writes_origin(ndim)
-    offsets, size = format.layout(ndim, [type for _, type in parameters], has_origin)
+    is_plain = dynamic_shared is not None
+    has_origin = format.writes_origin(ndim) and not is_plain
+    header = 0 if is_plain else format.header_size(ndim, has_origin)
+    offsets, size = format.layout_behind(header, [type for _, type in parameters])
     rows = [
         {"name": parameter, "type": type.spelling, "offset": offset, "size": type.size}
         for (parameter, type), offset in zip(parameters, offsets, strict=True)
@@ -46,6 +50,10 @@ def kernel_row(
         row["any_block_dim"] = True
     if has_origin:
         row["origin"] = True
+    if is_plain:
+        row["plain"] = True
+    if dynamic_shared:
+        row["dynamic_shared"] = dynamic_shared
     return row
 
 

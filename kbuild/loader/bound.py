@@ -41,13 +41,14 @@ def bind(
     grid: Any = None,
     block: Any = None,
     max_blocks: int = 0,
+    shared: Any = None,
 ) -> BoundLaunch:
     """A launch with these arguments, ready to be made many times; arguments as for `kb.launch`. Launches nothing.
 
     The arguments' memory is kept as long as the bound launch lives. Raises what `kb.launch` raises.
     """
-    if grid is not None or block is not None:
-        dim = resolve.grid_of(kernel, dim, grid, block, block_dim)
+    if grid is not None or block is not None or shared is not None:
+        dim = resolve.grid_of(kernel, dim, grid, block, block_dim, shared)
     args = resolve.joined(kernel, inputs, outputs)
     if types.on_launch is not None and isinstance(kernel, types.Kernel) and types.on_launch(kernel, args):
         from . import unlaunched

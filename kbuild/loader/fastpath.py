@@ -120,7 +120,8 @@ class Writer:
                 self.add(field.type, "%s.%s" % (name, field.name), "%s.%s" % (path, field.name))
         else:
             key = "key%d" % len(self.keys)
-            self.keys[key] = pack.array_key(type, context.get_device(self.ordinal))
+            given = type.given if isinstance(type, abi.Flat) else type
+            self.keys[key] = pack.array_key(given, context.get_device(self.ordinal))
             name = self._named(value)
             self.is_placed = self.is_placed or path not in self.optional
             self.add_array(name, key, type, path in self.optional)
@@ -128,19 +129,26 @@ class Writer:
     def add_array(self, name: str, key: str, type: Any, is_optional: bool) -> None:
         """The array that the variable `name` holds."""
         if is_optional:
-            self._optional(name, key, type.size)
+            self._optional(name, key, type)
             return
         self.statements.append("if %s._key is not %s: raise Unexpected" % (name, key))
-        self.leaves.append("%s._descriptor" % name)
+        self.leaves.append(self.bytes_of(name, type))
         self.owners.append("%s._owner" % name)
 
-    def _optional(self, name: str, key: str, size: int) -> None:
+    def bytes_of(self, name: str, type: Any) -> str:
+        """The expression of what an array in a variable is packed as."""
+        if not isinstance(type, abi.Flat):
+            return "%s._descriptor" % name
+        self.keys["address"] = _address
+        return "address(%s)" % name
+
+    def _optional(self, name: str, key: str, type: Any) -> None:
         """An array that may be None: all zeros then."""
         leaf = self.name()
         self.statements += [
-            "if %s is None: %s = %r" % (name, leaf, bytes(size)),
+            "if %s is None: %s = %r" % (name, leaf, bytes(type.size)),
             "elif %s._key is not %s: raise Unexpected" % (name, key),
-            "else: %s = %s._descriptor" % (leaf, name),
+            "else: %s = %s" % (leaf, self.bytes_of(name, type)),
         ]
         self.leaves.append(leaf)
         self.owners.append("%s and %s._owner" % (name, name))
@@ -277,6 +285,13 @@ def _check_dim(dim: Any) -> None:
         return
     for n in dim if isinstance(dim, tuple) else (dim,):
         operator.index(n)
+
+
+def _address(array: Any) -> Any:
+    """The address of an array, as it is packed."""
+    if not array.is_contiguous:
+        raise Unexpected
+    return array._descriptor[:8]
 
 
 def _flat(matrix: Any, columns: int) -> list[Any]:

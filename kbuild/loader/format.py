@@ -35,7 +35,9 @@ from .digest import sha256
 from .errors import BundleError as BundleError  # these four are part of this module's face
 from .schema import ADJOINT as ADJOINT
 from .schema import header_of as header_of
+from .schema import header_size as header_size
 from .schema import layout as layout
+from .schema import layout_behind as layout_behind
 from .schema import writes_origin as writes_origin
 
 TYPE_CHECKING = False

@@ -168,7 +168,17 @@ def write(view: View, stream: int | None) -> dict[str, Any]:
     }
 
 
+def is_packed(descriptor: bytes, ndim: int, itemsize: int) -> bool:
+    """`is_contiguous` of an array by its descriptor."""
+    _, *numbers = struct.unpack_from("<Q%di" % (2 * ndim), descriptor)
+    return _lies_side_by_side(tuple(numbers[:ndim]), tuple(numbers[ndim:]), itemsize)
+
+
 def is_contiguous(view: View) -> bool:
     """Whether the elements lie side by side in row-major order."""
-    wanted = contiguous_strides(view.shape, view.element.size)
-    return 0 in view.shape or all(n == 1 or s == w for n, s, w in zip(view.shape, view.strides, wanted))
+    return _lies_side_by_side(view.shape, view.strides, view.element.size)
+
+
+def _lies_side_by_side(shape: tuple[int, ...], strides: tuple[int, ...], itemsize: int) -> bool:
+    wanted = contiguous_strides(shape, itemsize)
+    return 0 in shape or all(n == 1 or s == w for n, s, w in zip(shape, strides, wanted))

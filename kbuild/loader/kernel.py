@@ -58,8 +58,13 @@ class Loaded:
         self.pool: list[Slot] = []
         self.function, row = function, _ = kernel.bundle.code(kernel.index, device)
         self.block_dim = kernel.block_for(row, device)
-        self.prefixes = Prefixes(kernel.shape, self.block_dim)
-        offsets, size, pop = [0, *kernel.offsets], kernel.size, self.pool.pop
+        shape, offsets = kernel.shape, [0, *kernel.offsets]
+        if shape.plain:
+            from . import plain  # not for kernels in Python
+
+            shape, offsets = plain.on_device(kernel, function, row, device), kernel.offsets
+        self.prefixes = Prefixes(shape, self.block_dim)
+        size, pop = kernel.size, self.pool.pop
 
         def take() -> Slot:
             """A free slot, or a new one: as many come to be as launches happen at the same time."""
@@ -103,9 +108,9 @@ class Prefixes:
         return made
 
 
-def prefix(header: bytes, grid: tuple[int, int, int], block: tuple[int, int, int]) -> bytes:
+def prefix(header: bytes, grid: tuple[int, int, int], block: tuple[int, int, int], shared: int) -> bytes:
     """The beginning of a launch buffer, for the default stream."""
-    return _CONFIG.pack(*grid, *block, 0, 0) + header
+    return _CONFIG.pack(*grid, *block, shared, 0) + header
 
 
 class BundleKernel:
@@ -234,8 +239,9 @@ class BundleKernel:
     def plan(self, dim: Any, block_dim: int | None, max_blocks: int = 0, loaded: Loaded | None = None) -> Any:
         """The grids of a launch; without a block_dim the device where it is loaded decides. Raises LaunchError."""
         block = (self if loaded is None else loaded).block_dim if block_dim is None else block_dim
+        shape = self.shape if loaded is None else loaded.prefixes.shape
         try:
-            return blocks.plan(dim, self.shape, block, max_blocks)
+            return blocks.plan(dim, shape, block, max_blocks)
         except (ValueError, TypeError) as error:
             raise LaunchError("%s: %s" % (self.name, error)) from None
 

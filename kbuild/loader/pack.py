@@ -101,6 +101,8 @@ class Packing:
         """Appends a value's numbers. Raises Refused."""
         if isinstance(type, abi.Scalar):
             self._add_scalar(type, value, path)
+        elif isinstance(type, abi.Flat):
+            self._add_flat(type, value, path)
         elif isinstance(type, abi.Array):
             self._add_array(type, value, path)
         elif isinstance(type, abi.Struct):
@@ -157,6 +159,15 @@ class Packing:
         from . import lending  # no part of a start
 
         lending.add(self, type, value, path)
+
+    def _add_flat(self, type: abi.Flat, value: Any, path: str) -> None:
+        """The address of an array, which must have no gaps: the kernel knows nothing of strides."""
+        self._add_array(type.given, value, path)
+        descriptor = self.values.pop()
+        assert isinstance(descriptor, bytes)
+        if not interface.is_packed(descriptor, type.ndim, type.element.size):
+            raise Refused(path, "the kernel takes an address, and this array has gaps: give it %s.contiguous()" % path)
+        self.values.append(descriptor[: type.size])
 
     def add_described(self, type: abi.Type, value: Any, path: str, described: Any, owner: Any, place: Any) -> None:
         """Another library's array as its interface describes it, on a device where that is known. Raises Refused."""

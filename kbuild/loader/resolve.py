@@ -38,6 +38,7 @@ def launch(
     adjoint: bool = False,
     adj_inputs: Any = (),
     adj_outputs: Any = (),
+    shared: Any = None,
 ) -> Any:
     """Launches `kernel` over `dim` threads (a number, or a tuple of one to four), with `inputs`, then `outputs`.
 
@@ -48,7 +49,8 @@ def launch(
     (`KBUILD_CHECK=launch` waits for it). With `record_cmd` nothing is launched: the result is what `kb.bind` gives.
     With `adjoint` the kernel's adjoint is launched, for arrays that hold what they held before: it takes the gradients
     of what the kernel writes, and adds to those of what it reads. `adj_inputs` and `adj_outputs` are these gradients,
-    in the place of the arguments that they belong to; where there is none, or None, it is the array's own. Raises
+    in the place of the arguments that they belong to; where there is none, or None, it is the array's own. `shared` is
+    how many bytes of dynamic shared memory each block of a kernel in CUDA C++ gets (see `kb.cuda_kernel`). Raises
     LaunchError, BundleError, StaleBundle, DriverError.
     """
     if record_cmd or adjoint:
@@ -59,9 +61,9 @@ def launch(
             return adjoints.launch(kernel, record_cmd, *asked)
         from .bound import bind
 
-        return bind(kernel, dim, inputs, outputs, device, stream, block_dim, grid, block, max_blocks)
-    if grid is not None or block is not None:
-        dim = grid_of(kernel, dim, grid, block, block_dim)
+        return bind(kernel, dim, inputs, outputs, device, stream, block_dim, grid, block, max_blocks, shared)
+    if grid is not None or block is not None or shared is not None:
+        dim = grid_of(kernel, dim, grid, block, block_dim, shared)
     if outputs.__class__ is not tuple or outputs:
         inputs = joined(kernel, inputs, outputs)
     try:
@@ -85,11 +87,19 @@ def compiled(kernel: Any, args: Any) -> Any:
     return target.chosen_for(args) if hasattr(target, "chosen_for") else target
 
 
-def grid_of(kernel: Any, dim: Any, grid: Any, block: Any, block_dim: Any) -> blocks.Grid:
+def grid_of(kernel: Any, dim: Any, grid: Any, block: Any, block_dim: Any, shared: Any = None) -> blocks.Grid:
     try:
-        return blocks.asked(dim, grid, block, block_dim)
+        return blocks.asked(dim, grid, block, block_dim, shared, _block_of_plain(kernel))
     except (ValueError, TypeError) as error:
         raise LaunchError("%s: %s" % (getattr(kernel, "name", kernel), error)) from None
+
+
+def _block_of_plain(kernel: Any) -> int | None:
+    """Threads of a block of a kernel in CUDA C++, unless a launch says so; None for others."""
+    if hasattr(kernel, "cuda"):
+        return int(kernel.options["block_dim"])
+    shape = getattr(kernel, "shape", None)
+    return int(kernel.block_dim) if isinstance(shape, blocks.Shape) and shape.plain else None
 
 
 def _target(kernel: Any) -> Any:

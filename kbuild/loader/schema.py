@@ -204,6 +204,8 @@ _KERNEL = {
     "any_block_dim": _May(_true),  # nobody chose it: the loader takes what suits the code and the GPU
     "whole_blocks": _May(_true),  # its threads wait for one another, or ask for their place in the grid
     "origin": _May(_true),  # its header says where it begins: of one coordinate, and in newer bundles
+    "plain": _May(_true),  # written in CUDA C++: no launch header, and whoever launches it gives the grid
+    "dynamic_shared": _May(_count),  # bytes of shared memory that a launch of such a kernel gives unless it says so
     "parameters": [_PARAMETER],
     "optional": _May([_text]),  # arrays that may be None: `values`, `model.mask`
     "backward": _May(_Either("refused", _REFUSED, _ADJOINT)),  # none: built without
@@ -385,6 +387,8 @@ def writes_origin(ndim: int) -> bool:
 
 def header_of(kernel: Row) -> int:
     """Bytes of the launch header of a kernel, by its row."""
+    if "plain" in kernel:
+        return 0
     return header_size(kernel["ndim"], kernel.get("origin", False))
 
 
@@ -393,12 +397,20 @@ def layout(ndim: int, types: Sequence[abi.Type], has_origin: bool) -> tuple[list
 
     The block ends with its last parameter, without the padding that C puts at a struct's end: so the driver counts.
     """
-    offsets, end = [], header_size(ndim, has_origin)
+    return layout_behind(header_size(ndim, has_origin), types)
+
+
+def layout_behind(header: int, types: Sequence[abi.Type]) -> tuple[list[int], int]:
+    """`layout` behind a header of so many bytes."""
+    offsets, end = [], header
     for type in types:
         offset = abi.align_up(end, type.align)
         offsets.append(offset)
         end = offset + type.size
     return offsets, end
+
+
+_NOT_OF_PLAIN = ("origin", "whole_blocks", "any_block_dim")
 
 
 def _parse_structs(rows: Row) -> dict[str, abi.Struct]:
@@ -428,7 +440,13 @@ def _check_parameters(place: str, kernel: Row, structs: dict[str, abi.Struct], t
         raise BundleError("manifest.%s.origin is of kernels with one coordinate, not %d" % (place, kernel["ndim"]))
     if "any_block_dim" in kernel and "whole_blocks" in kernel:
         raise BundleError("manifest.%s.any_block_dim is not for whole_blocks, whose size is the kernel's" % place)
-    offsets, end = layout(kernel["ndim"], [types[row["type"]] for row in rows], kernel.get("origin", False))
+    if "dynamic_shared" in kernel and "plain" not in kernel:
+        raise BundleError("manifest.%s.dynamic_shared is of plain kernels alone" % place)
+    if "plain" in kernel and (kernel["ndim"] != 1 or not kernel.keys().isdisjoint(_NOT_OF_PLAIN)):
+        raise BundleError("manifest.%s.plain goes with none of %s" % (place, ", ".join(_NOT_OF_PLAIN)))
+    if "plain" not in kernel and any(isinstance(types[row["type"]], abi.Flat) for row in rows):
+        raise BundleError("manifest.%s has a parameter that plain kernels alone have" % place)
+    offsets, end = layout_behind(header_of(kernel), [types[row["type"]] for row in rows])
     for index, row in enumerate(rows):
         wanted = (offsets[index], types[row["type"]].size)
         if (row["offset"], row["size"]) != wanted:

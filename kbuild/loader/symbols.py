@@ -47,6 +47,8 @@ SIGNATURES: dict[str, tuple[Any, ...]] = {
     "cuMemsetD8Async": (_PTR, c_ubyte, c_size_t, _HANDLE),
     "cuMemsetD16Async": (_PTR, c_ushort, c_size_t, _HANDLE),
     "cuMemsetD32Async": (_PTR, c_uint, c_size_t, _HANDLE),
+    # functions
+    "cuFuncSetAttribute": (_PTR, c_int, c_int),
     # streams and events
     "cuStreamCreateWithPriority": (_OUT, c_uint, c_int),
     "cuStreamSynchronize": (_HANDLE,),

@@ -16,6 +16,9 @@ REPORT_OPTION = "--ptxas-options=-v"
 
 PROGRAM_NAME = "kbuild.cu"
 
+# Of the code that kbuild writes: it decides itself which products and sums are fused.
+LANGUAGE = ("-std=c++17", "-fmad=false")
+
 
 @dataclass(frozen=True, slots=True)
 class Toolchain:
@@ -45,13 +48,15 @@ class Toolchain:
 
 
 def command_line(
-    toolchain: Toolchain, arch: str, *, lineinfo: bool = False, options: tuple[str, ...] = ()
+    toolchain: Toolchain,
+    arch: str,
+    *,
+    lineinfo: bool = False,
+    options: tuple[str, ...] = (),
+    language: tuple[str, ...] = LANGUAGE,
 ) -> tuple[str, ...]:
-    """The options of one compilation, always in this order; a unit's own ones come first, so that kbuild's win.
-
-    kbuild decides itself which products and sums are fused, hence `-fmad=false`.
-    """
+    """The options of one compilation, always in this order; a unit's own ones come first, so that kbuild's win."""
     accepted = tuple(o for o in OPTIONAL_OPTIONS if o in toolchain.options)
     report = (REPORT_OPTION,) if arch.startswith("sm_") else ()
     lines = ("-lineinfo",) if lineinfo else ()
-    return (*options, f"-arch={arch}", "-std=c++17", "-fmad=false", *accepted, *report, *lines)
+    return (*options, f"-arch={arch}", *language, *accepted, *report, *lines)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -120,6 +120,7 @@ def _kernels(
     only those that there are.
     """
     data = {name: row for _, code in parts for name, row in code.rows.items()}
+    symbols = {name: symbol for unit, code in parts for name, symbol in _symbols(unit, code, scanned)}
     members = sorted(i for unit, _ in parts for i in unit.kernels if scanned.kernels[i].name in data)
     rows = []
     for index in members:
@@ -128,17 +129,30 @@ def _kernels(
         parameters = [(name, abi.parse(spelling, structs)) for name, spelling in lowered["parameters"]]
         row = kernel_row(
             kernel.name,
-            kernel.entry,
+            symbols.get(kernel.name, kernel.entry),
             lowered["ndim"],
             kernel.block_dim,
             parameters,
             lowered["optional"],
             whole_blocks=lowered["whole_blocks"],
             any_block_dim=not kernel.is_block_dim_chosen,
+            dynamic_shared=lowered.get("shared"),
         )
+        if kernel.expression:
+            row["backward"] = {"refused": _IN_CUDA, "line": kernel.span.line}
         rows.append(row)
     _add_backward(rows, {name: row for _, code in parts for name, row in code.backward.items()})
     return rows, {index: position for position, index in enumerate(members)}
+
+
+_IN_CUDA = "it is written in CUDA C++, which nothing here differentiates (write its gradient as a kernel of its own)"
+
+
+def _symbols(unit: ScannedUnit, code: UnitCode, scanned: Scanned) -> Iterator[tuple[str, str]]:
+    """The entries of kernels in CUDA C++, which the compiler has named."""
+    for index in unit.kernels if unit.is_cuda else ():
+        kernel = scanned.kernels[index]
+        yield kernel.name, code.results[0].names[kernel.expression]
 
 
 def _add_backward(rows: list[dict[str, Any]], known: dict[str, dict[str, Any]]) -> None:

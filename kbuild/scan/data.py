@@ -22,7 +22,7 @@ class Request:
     instance that cannot be made and a fault of ours in one kernel leave the others alone. `show` asks for a text of
     each kernel: `ir`, `python`, `adjoint` (the typed form of its adjoint), or nothing. `primitives` are functions of
     kbuild's own whose kernels are wanted too. `backward` says whether kernels get adjoints that do not say so
-    themselves: WANTED where one can be had, REQUIRED, or not.
+    themselves: WANTED where one can be had, REQUIRED, or not. `cuda` has the fields of `scan.cuda.CudaSettings`.
     """
 
     roots: list[str]
@@ -39,6 +39,7 @@ class Request:
     show: str = ""
     primitives: list[str] = field(default_factory=list)
     backward: str = ""
+    cuda: dict[str, Any] = field(default_factory=dict)
 
 
 def asked_for(project: bool | None) -> str:
@@ -61,7 +62,8 @@ class ScannedKernel:
     """One instance of a kernel, before typing. `name` is unique; `definition` is `module:qualname`; `place` has the
     fields of the span of its `def`; `asserts` are those it reaches (owner, number, line, text); `is_block_dim_chosen`:
     its decorator, or its module, says how many threads a block has. Adjoints have rows of their own, behind those of
-    all kernels: `primal` is the name of the kernel that one belongs to, `backward` is WANTED or REQUIRED there."""
+    all kernels: `primal` is the name of the kernel that one belongs to, `backward` is WANTED or REQUIRED there. Of a
+    kernel in CUDA C++ `expression` is its name there, and `entry` is known only when it has been compiled."""
 
     name: str
     definition: str
@@ -76,6 +78,7 @@ class ScannedKernel:
     is_block_dim_chosen: bool = False
     primal: str = ""
     backward: str = ""
+    expression: str = ""
 
     @property
     def span(self) -> Span:
@@ -87,7 +90,8 @@ class ScannedUnit:
     """A translation unit, before lowering: kernels of one module by index, and the key of everything they reach.
 
     `asserts`: its code holds the asserts of its kernels. A unit of adjoints has `places`, a digest of where the lines
-    of its sources are, which the key does not know.
+    of its sources are, which the key does not know. A file in CUDA C++ has `expressions`, the names of its kernels
+    there, `language` and `options` of NVRTC, and `foreign`, the names in includes that the project does not have.
     """
 
     name: str
@@ -96,10 +100,18 @@ class ScannedUnit:
     kernels: list[int]
     asserts: bool = False
     places: str = ""
+    expressions: list[str] = field(default_factory=list)
+    language: list[str] = field(default_factory=list)
+    options: list[str] = field(default_factory=list)
+    foreign: list[str] = field(default_factory=list)
 
     @property
     def is_adjoint(self) -> bool:
         return bool(self.places)
+
+    @property
+    def is_cuda(self) -> bool:
+        return bool(self.expressions)
 
 
 @dataclass(frozen=True)
@@ -126,6 +138,7 @@ class LoweredUnit:
     use, `files` the real path behind each virtual one in the source, `shown` the text of each kernel that was asked
     for, `selftest` what each kernel does with generated inputs (empty unless asked for). Of adjoints, `backward` has by
     the name of the kernel what its manifest row says of one, or {"refused", "help", "place"}; those have no row.
+    `headers` are the texts that the source includes, by name, and a row has `shared` where it is a kernel in CUDA C++.
     """
 
     name: str
@@ -136,6 +149,7 @@ class LoweredUnit:
     shown: dict[str, str]
     selftest: dict[str, dict[str, Any]]
     backward: dict[str, dict[str, Any]] = field(default_factory=dict)
+    headers: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,9 @@ from kbuild.lang.reach import Reach, key_of, reach
 from kbuild.lang.source import definition_of, head
 from kbuild.loader import identity
 from kbuild.loader import types as runtime
+from kbuild.loader.cuda_files import CudaKernel
 from kbuild.loader.generic import open_parameters
+from kbuild.scan import cuda
 from kbuild.scan.data import LoweredUnit, Request, ScannedKernel, ScannedUnit, is_own
 from kbuild.scan.selftest import expectations
 
@@ -45,8 +47,13 @@ class Found:
     row: ScannedKernel
 
 
-def find(kernels: Iterable[runtime.Kernel], report: Report, keep_going: bool = False) -> list[Found]:
-    """Kernels by name, without typing anything. Faults go to the report."""
+def find(
+    kernels: Iterable[runtime.Kernel],
+    report: Report,
+    keep_going: bool = False,
+    settings: cuda.CudaSettings | None = None,
+) -> list[Found]:
+    """Kernels by name, without typing anything. Faults go to the report. `settings` are for those in CUDA C++."""
     reached: dict[str, list[tuple[runtime.Kernel, Reach]]] = {}
     kernels = list(kernels)
     overloaded = {id(kernel.generic) for kernel in kernels}
@@ -56,7 +63,11 @@ def find(kernels: Iterable[runtime.Kernel], report: Report, keep_going: bool = F
                 report.add(_without_types(kernel))
             continue
         try:
-            reached.setdefault(kernel.name, []).append((kernel, reach(kernel)))
+            if isinstance(kernel, CudaKernel):
+                one = cuda.reach(kernel, settings or cuda.CudaSettings())
+            else:
+                one = reach(kernel)
+            reached.setdefault(kernel.name, []).append((kernel, one))
         except CompileError as error:
             for diagnostic in error.diagnostics:
                 report.add(replace(diagnostic, kernel=kernel.name))
@@ -135,6 +146,7 @@ def _row(kernel: runtime.Kernel, one: Reach, name: str, digest: str) -> ScannedK
         place,
         one.asserts,
         "block_dim" in kernel.options,
+        expression=kernel.cuda.name if isinstance(kernel, CudaKernel) else "",
     )
 
 
@@ -164,7 +176,11 @@ def cut(found: Sequence[Found], request: Request) -> list[ScannedUnit]:
     The split depends on names alone: a new kernel goes into one unit and moves no kernel of another.
     """
     groups: dict[tuple[str, bool, bool, bool], list[int]] = {}
+    files: dict[tuple[str, str], list[int]] = {}
     for index, one in enumerate(found):
+        if isinstance(one.kernel, CudaKernel):
+            files.setdefault((one.kernel.module, cuda.file_of(one.kernel)), []).append(index)
+            continue
         is_adjoint = bool(one.row.primal)
         asserts = request.asserts if is_adjoint else _asserts(one.kernel, request)
         groups.setdefault((one.kernel.module, is_adjoint, _fmad(one.kernel, request), asserts), []).append(index)
@@ -178,7 +194,30 @@ def cut(found: Sequence[Found], request: Request) -> list[ScannedUnit]:
             if is_adjoint:
                 unit = replace(unit, asserts=False, places=_places([found[i] for i in members]))
             units.append(unit)
-    return units
+    return units + [_file_unit(*place, indices, found, request) for place, indices in sorted(files.items())]
+
+
+def _file_unit(module: str, file: str, members: list[int], found: Sequence[Found], request: Request) -> ScannedUnit:
+    """A file in CUDA C++, with the kernels that a module declares to be in it."""
+    settings = cuda.CudaSettings(**request.cuda)
+    key = key_of([(found[i].row.name, found[i].reach.key()) for i in members], _file_options(members, found, request))
+    expressions = list(dict.fromkeys(found[i].row.expression for i in members))
+    foreign = cuda.foreign(_cuda_kernel(found[members[0]]), settings)
+    language, options = settings.language, settings.all_options
+    return ScannedUnit(f"{module}#{file}", module, key, members, False, "", expressions, language, options, foreign)
+
+
+def _file_options(members: Sequence[int], found: Sequence[Found], request: Request) -> dict[str, object]:
+    options = {"lineinfo": request.lineinfo, "cuda": cuda.key_of(cuda.CudaSettings(**request.cuda))}
+    options["compiler"] = cuda.fingerprint()
+    if request.lineinfo:
+        options["lines"] = [_content(path) for path in sorted({p for i in members for p in found[i].row.sources})]
+    return options
+
+
+def _cuda_kernel(one: Found) -> CudaKernel:
+    assert isinstance(one.kernel, CudaKernel)
+    return one.kernel
 
 
 def _fmad(kernel: runtime.Kernel, request: Request) -> bool:
@@ -274,6 +313,8 @@ def lower_unit(
 
     The IR of each kernel goes into `kept` by name, unless it has asserts: adjoints are made from it.
     """
+    if unit.is_cuda:
+        return _lower_file(unit, found, request, report)
     lowered = [(lower(found[i], request, report), found[i].row) for i in unit.kernels]
     kernels = [(kernel, row) for kernel, row in lowered if kernel is not None]
     if len(kernels) < len(lowered):
@@ -282,6 +323,20 @@ def lower_unit(
         kept.update({row.name: kernel for kernel, row in kernels})
     tests = {row.name: _expected(kernel, row) for kernel, row in kernels} if request.selftest else {}
     return lowered_unit(unit, kernels, tests, request.show)
+
+
+def _lower_file(unit: ScannedUnit, found: Sequence[Found], request: Request, report: Report) -> LoweredUnit | None:
+    """A file in CUDA C++ as a unit; None when something is wrong with it."""
+    kernels = [(_cuda_kernel(found[i]), found[i].row.name) for i in unit.kernels]
+    try:
+        made = cuda.lower(kernels, cuda.CudaSettings(**request.cuda))
+    except CompileError as error:
+        for diagnostic in error.diagnostics:
+            report.add(diagnostic)
+        return None
+    skipped = {"skipped": "it is written in CUDA C++"}
+    tests = {name: dict(skipped) for _, name in kernels} if request.selftest else {}
+    return LoweredUnit(unit.name, made.source, made.files, made.rows, made.structs, {}, tests, {}, made.headers)
 
 
 def lowered_unit(

@@ -11,7 +11,10 @@ from typing import Any
 from kbuild.errors import KbuildError, Report
 from kbuild.ir import nodes
 from kbuild.ir.presence import optional_parameters
+from kbuild.lang.source import definition_of, head
+from kbuild.lang.stubs import is_stub
 from kbuild.loader import abi, dispatch, foreign, generic, overloading, pack
+from kbuild.loader.cuda_files import CudaKernel
 from kbuild.loader.errors import LaunchError
 from kbuild.loader.types import Kernel
 from kbuild.scan.data import Request
@@ -64,6 +67,8 @@ def instance_of(kernel: Any, args: Any) -> Kernel:
 
 def _live(kernel: Any) -> Kernel:
     """The kernel with its source: of a bundle's, the one that its module declares."""
+    if isinstance(kernel, CudaKernel):
+        return _twin(kernel)
     if isinstance(kernel, Kernel):
         return kernel
     name = getattr(kernel, "name", None)
@@ -73,10 +78,31 @@ def _live(kernel: Any) -> Kernel:
         for part in path.split("."):
             found = getattr(found, part, None)
         if isinstance(found, Kernel):
-            return found
+            return _live(found)
     raise LaunchError(
         f"{kernel!r} has no source here, which the simulator needs: launch the kernel that its module has"
     )
+
+
+_twins: dict[int, tuple[CudaKernel, Kernel]] = {}
+
+
+def _twin(kernel: CudaKernel) -> Kernel:
+    """What the simulator runs for a kernel in CUDA C++: the body of its declaration. Raises LaunchError."""
+    known = _twins.get(id(kernel))
+    if known is None:
+        try:
+            file, definition = definition_of(kernel.function)
+        except KbuildError as error:
+            raise LaunchError(str(error)) from None
+        if is_stub(definition):
+            raise LaunchError(
+                f"{kernel.name} is written in CUDA C++ ({kernel.cuda.file}), which the simulator cannot run: it is "
+                f"declared at {head(file, definition)} without a body\n"
+                "  help: in place of `...`, write there what it does as a kernel in Python: the simulator runs that"
+            )
+        known = _twins[id(kernel)] = kernel, Kernel(kernel.function, dict(kernel.options))
+    return known[1]
 
 
 def _instance(live: Kernel, args: Any) -> Kernel:

@@ -75,7 +75,9 @@ def test_the_documented_options_are_the_fields() -> None:
     renamed = {"line-info": "lineinfo", "source": "source_roots"}
     fields = {renamed.get(option, option.replace("-", "_")) for option in config.OPTIONS}
     assert fields == {field.name for field in dataclasses.fields(config.BuildConfig)} - {"root"}
-    for option in config.OPTIONS:
+    cuda = {option.replace("-", "_") for option in config.CUDA_OPTIONS}
+    assert cuda == {field.name for field in dataclasses.fields(config.CudaConfig)}
+    for option in {*config.OPTIONS, *config.CUDA_OPTIONS} - {"cuda"}:
         assert f"    {option} = " in (config.__doc__ or "")
 
 
@@ -220,4 +222,6 @@ def test_sources_as_they_lie(tmp_path: Path) -> None:
 def test_the_reference_has_every_option() -> None:
     page = Path(__file__).parents[2] / "docs" / "configuration.md"
     rows = [line.split("`")[1] for line in page.read_text(encoding="utf-8").splitlines() if line.startswith("| `")]
-    assert sorted(rows[: len(config.OPTIONS)]) == sorted(config.OPTIONS)
+    count = len(config.OPTIONS)
+    assert sorted(rows[:count]) == sorted(config.OPTIONS)
+    assert sorted(rows[count : count + len(config.CUDA_OPTIONS)]) == sorted(config.CUDA_OPTIONS)

@@ -10,7 +10,7 @@
 #include "fake_capture.h"
 
 typedef struct { unsigned grid[3], block[3], shared; u64 stream; void *attributes; unsigned count; } Config;
-typedef struct { unsigned grid, block; u64 stream; Function *function; int size; unsigned char bytes[4096]; unsigned sizes[6]; } Record;
+typedef struct { unsigned grid, block; u64 stream; Function *function; int size; unsigned char bytes[4096]; unsigned sizes[6], shared; } Record;
 
 enum { MAX_RECORDS = 200000 };
 static int delay, keep_records = 1, record_count;
@@ -257,6 +257,16 @@ int cuFuncGetAttribute(int *value, int which, u64 function) {
     return 0;
 }
 
+int cuFuncSetAttribute(u64 function, int which, int value) {
+    ENTER_CONTEXT; LOCK;
+    Function *found = find_function(function);
+    if (!found) return breach(INVALID_HANDLE, "%s: no function 0x%lx", __func__, (unsigned long)function);
+    if (which != 8) return breach(INVALID_VALUE, "%s: attribute %d cannot be set", __func__, which);
+    if (value < 0 || value > 232448) return INVALID_VALUE; /* dynamic shared memory of a block */
+    found->allowed_shared = value;
+    return 0;
+}
+
 #include "fake_memory.h"
 #include "fake_streams.h"
 
@@ -267,15 +277,17 @@ static void append_record(const Launch *launch, u64 stream) {
     memcpy(record->bytes, launch->bytes, sizeof record->bytes);
     record->grid = launch->sizes[0]; record->block = launch->sizes[3];
     memcpy(record->sizes, launch->sizes, sizeof record->sizes);
+    record->shared = launch->shared;
     record->stream = stream; record->function = launch->function; record->size = launch->size;
 }
-static int fill_launch(const char *call, Launch *made, Function *function, const unsigned sizes[6], void **params) {
+static int fill_launch(const char *call, Launch *made, Function *function, const unsigned sizes[6], unsigned shared, void **params) {
+    if (shared > (function->allowed_shared ? function->allowed_shared : 49152)) return INVALID_VALUE;
     const unsigned limits[6] = {0x7FFFFFFF, 65535, 65535, 1024, 1024, 64};
     unsigned wrong = 0;
     for (int i = 0; i < 6; i++) wrong |= !sizes[i] || sizes[i] > limits[i];
     if (wrong || sizes[3] * sizes[4] * sizes[5] > 1024) return breach(INVALID_VALUE, "%s: a configuration that cannot be", call);
     memset(made->bytes, 0xEE, sizeof made->bytes);
-    made->function = function; made->size = 0;
+    made->function = function; made->size = 0; made->shared = shared;
     memcpy(made->sizes, sizes, sizeof made->sizes);
     for (int i = 0; i < function->count; i++) {
         int end = function->offsets[i] + function->sizes[i];
@@ -314,12 +326,12 @@ static int launch(const char *call, const Config *config, u64 handle, void **par
     if (!code && s->context && s->context != current()) code = INVALID_HANDLE;
     pthread_mutex_unlock(&lock);
     if (code) return code;
-    if (config->shared || config->attributes || config->count) return breach(INVALID_VALUE, "%s: a configuration that cannot be", call);
+    if (config->attributes || config->count) return breach(INVALID_VALUE, "%s: a configuration that cannot be", call);
     if (delay) usleep(delay);
     unsigned sizes[6];
     memcpy(sizes, config->grid, sizeof sizes); /* grid, then block */
     Launch made;
-    TRY(fill_launch(call, &made, function, sizes, params));
+    TRY(fill_launch(call, &made, function, sizes, config->shared, params));
     LOCK;
     TRY(work_on(call, config->stream, &s));
     if (s->capture) { capture_node(s, KERNEL_NODE)->launch = made; return 0; }
