@@ -42,6 +42,7 @@ _HOMES = {
     "loader.indexed": "indexedarray indexedarray1d indexedarray2d indexedarray3d indexedarray4d",
     "loader.memory.books": "MemoryReport memory_report",
     "loader.memory.pools": "set_pool_limit trim_memory",
+    "loader.native": "func_native",
     "loader.own_gradients": "adjoint func_grad func_replay",
     "loader.peers": "can_access set_peer_access",
     "loader.providers": "enable_jit",

@@ -161,6 +161,11 @@ def func_grad(function: Function[..., Any]) -> Callable[[Callable[_P, None]], Ca
 def func_replay(function: Function[_P, _R]) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
     """Declares what stands in for a function where gradients run a kernel forward once more."""
 
+def func_native(
+    snippet: str, adj_snippet: str | None = None, replay_snippet: str | None = None
+) -> Callable[[Callable[_P, _R]], Function[_P, _R]]:
+    """Declares a function by its body in CUDA C++; the decorated function has its parameters, and what it returns."""
+
 class _Adjoints:
     def __getitem__(self, parameter: _T) -> _T: ...
     def __setitem__(self, parameter: _T, value: _T) -> None: ...

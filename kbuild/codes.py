@@ -318,6 +318,14 @@ CODES: dict[str, Code] = {
         _GRADIENT.format("x: float, adj_ret: float", "kb.adjoint[adj_ret] += 2.0 * x"),
         _GRADIENT.format("x: float, adj_ret: float", "kb.adjoint[x] += 2.0 * x * adj_ret"),
     ),
+    "KB198": Code(
+        "a function in CUDA C++ that says what it cannot",
+        "A snippet is the body of a function of its own: CUDA C++ with its parameters and their types, and nothing of "
+        "Warp's C++ library. What comes out is what the annotation says.",
+        '@kb.func_native("#include <cuda_fp16.h>\\nreturn x;")\ndef same(x: float) -> float: ...\n\n\n'
+        + _kernel("a[0] = same(a[0])"),
+        '@kb.func_native("return x;")\ndef same(x: float) -> float: ...\n\n\n' + _kernel("a[0] = same(a[0])"),
+    ),
     "KB201": Code(
         "a module that cannot be imported",
         "Kernel modules are imported while building, on a machine without a GPU. A package that kernels do not use can "

@@ -29,6 +29,9 @@ def changed(function: Function) -> frozenset[int]:
     found: frozenset[int] = frozenset()
     for node in walk(function.body):
         place: Expr | None = None
+        if isinstance(node, nodes.Native):
+            for given in node.inputs:  # nobody knows what it does to them
+                found |= _origins(given, origins)
         if isinstance(node, nodes.Assign):
             place = node.target
         elif isinstance(node, nodes.Intrinsic) and has_effects(node.name):

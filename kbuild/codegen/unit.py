@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from kbuild.codegen import atomics, blocks, helpers, indexed
+from kbuild.codegen import atomics, blocks, helpers, indexed, native
 from kbuild.codegen.functions import FunctionEmitter
 from kbuild.codegen.names import Names, field_name
 from kbuild.codegen.types import SCALAR_NAMES, array_name, composite_name
@@ -173,6 +173,33 @@ class UnitEmitter:
         """The helper that tells where a thread stands, over all axes."""
         self.parts.setdefault(("position", what), blocks.position(what))
         return f"kb_{what}"
+
+    def native_parameter(self, type: Type, name: str, is_adjoint: bool) -> tuple[str, str]:
+        """(type, argument) of what a text in CUDA C++ gets for a variable."""
+        kind = self.type_name(type)
+        if not native.is_wrapped(type):
+            return kind, name
+        assert isinstance(type, Array)
+        element = self.type_name(type.element)
+        if is_adjoint and native.has_sums(type):
+            wrapper = native.adjoint_name(type, element)
+            if ("adjoint", wrapper) not in self.parts:
+                scalar = type.element if isinstance(type.element, Scalar) else type.element.element  # type: ignore[attr-defined]
+                add = self.atomic("atomic_add", scalar, "kb_to_half(kb_float(a) + kb_float(b))")
+                text = native.adjoint(
+                    type, element, lambda at, v: f"{add}({at}, {v})", native.negative(type.element, element)
+                )
+                self.parts[("adjoint", wrapper)] = text
+            return wrapper, f"{wrapper}{{{name}}}"
+        self.parts.setdefault(("snippet", str(type.ndim)), native.view(type.ndim))
+        return f"kb_snippet{type.ndim}<{element}>", f"kb_snippet({name})"
+
+    def native_function(self, text: str, name: str) -> str:
+        """The C name of a function in CUDA C++, whose own name is `@` in the text; the same text is emitted once."""
+        if text not in self.emitted:
+            self.emitted[text] = self.names.fresh(name)
+            self.functions.append(text.replace("@", self.emitted[text], 1))
+        return self.emitted[text]
 
     def same(self) -> str:
         """The helper that gives back what it gets."""

@@ -25,7 +25,9 @@ def _asks_for_blocks(function: Function) -> bool:
     if function.shared:
         return True
     return any(
-        isinstance(node, nodes.Barrier) or (isinstance(node, nodes.Position) and node.what in _OF_THE_GRID)
+        isinstance(node, nodes.Barrier)
+        or (isinstance(node, nodes.Position) and node.what in _OF_THE_GRID)
+        or (isinstance(node, nodes.Native) and node.is_together)
         for node in walk(function.body)
     )
 

@@ -5,6 +5,7 @@
     stmt     = Assign(place, expr) | Evaluate(expr) | If(expr, stmt*, stmt*) | While(expr, stmt*)
              | For(symbol, start, stop, step, stmt*) | Break | Continue | Return(expr?)
              | Print(pieces, expr*) | Assert(expr, owner, number, text) | Barrier(expr?)
+             | Native(text, expr*, expr*, stmt*)
     place    = Read(symbol) | Index(array, expr*) | Component(place, expr*) | Member(place, field)
     expr     = Const | place | Extent(array, axis) | View(array, expr*) | ThreadIndex(axis, ndim)
              | Position(what, axis) | Unary | Binary | Compare | Logical | Select(condition, expr, expr)
@@ -31,6 +32,10 @@ Meaning, where the names leave a choice:
   Their elements hold anything until assigned.
 - `Barrier` is reached by all threads of a block (or by the lanes of a warp in its mask), or by none. What they did to
   memory before it is seen by all of them after it.
+- `Native` is CUDA C++: what it does nobody looks at. It stands at the top of a function, takes the parameters among its
+  `inputs`, adds to its `adjoints`, and with a type other than void returns from the function. It may read and change
+  every array that it is given; given values alone, it does nothing but return one. `body` does the same in other words,
+  where `has_body` says so: for the simulator, and for gradients that nobody has written.
 - A function's `gradient` and `replay` say how it is differentiated; they mean nothing for what it computes, and are
   reached through it, not called. `gradient` adds to the adjoints of the arguments: its parameters are those of the
   function, then for each that is an array with floats in it the adjoint array (of the same type, and perhaps not
@@ -349,6 +354,25 @@ class Barrier:
     span: Span | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Native:
+    """A text in CUDA C++ that stands at a line of the function's file; `name` is what it is called for people.
+
+    `is_together`: its threads wait for one another, share memory, or ask for their place in the grid.
+    """
+
+    text: str
+    name: str
+    line: int
+    inputs: tuple[Expr, ...]
+    adjoints: tuple[Expr, ...]
+    type: Type
+    body: tuple[Stmt, ...]
+    has_body: bool
+    is_together: bool
+    span: Span | None = None
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Function:
     """A device function at fixed types. Arguments go by value, arrays as descriptors. `shared` are the arrays in shared
@@ -404,7 +428,7 @@ Expr: TypeAlias = (
     | Call
     | Intrinsic
 )
-Stmt: TypeAlias = Assign | Evaluate | If | For | While | Break | Continue | Return | Print | Assert | Barrier
+Stmt: TypeAlias = Assign | Evaluate | If | For | While | Break | Continue | Return | Print | Assert | Barrier | Native
 Node: TypeAlias = Expr | Stmt
 
 EXPRESSIONS: Final = Expr.__args__

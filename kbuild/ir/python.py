@@ -152,6 +152,8 @@ class _Definition:
                 return ast.Expr(self._print(pieces, arguments))
             case nodes.Assert(condition, _, _, text):
                 return ast.Assert(spell.plain(condition), ast.Constant(text))
+            case nodes.Native(text=text):  # that has no body in Python: for reading
+                return ast.Expr(ast.Constant(f"CUDA C++: {text}"))
         raise InternalError(f"{type(stmt).__name__} has no spelling in the kernel language\n{stmt!r:.400}")
 
     def _print(self, pieces: tuple[Piece, ...], arguments: tuple[Expr, ...]) -> ast.expr:

@@ -12,11 +12,13 @@ from typing import NoReturn, Protocol
 from kbuild.errors import Diagnostic, Note, Span
 from kbuild.ir.gradients import interface
 from kbuild.ir.nodes import Function, Read, Symbol
+from kbuild.lang import native
 from kbuild.lang.annotations import parameters_of
 from kbuild.lang.operands import Operand, Refused
 from kbuild.lang.source import definition_of, head
 from kbuild.loader import generic
 from kbuild.loader import types as runtime
+from kbuild.loader.native import NativeFunction
 
 
 class Program(Protocol):
@@ -47,6 +49,10 @@ def attached(program: Program, function: runtime.Function, lowered: Function, sp
     if function.replay is not None:
         with program.inside(function.replay, span, in_gradient=False):
             replay = _replay(program, function, function.replay, lowered)
+    if isinstance(function, NativeFunction):
+        place = definition_of(function.function)
+        gradient = gradient or native.gradient(program, function, lowered, place)
+        replay = replay or native.replay(program, function, lowered, place)
     if gradient is None and replay is None:
         return lowered
     return dataclasses.replace(lowered, gradient=gradient, replay=replay)

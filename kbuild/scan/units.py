@@ -18,6 +18,7 @@ from kbuild.intrinsics.table import has_effects
 from kbuild.ir import nodes
 from kbuild.ir.blocks import in_whole_blocks
 from kbuild.ir.contract import contract
+from kbuild.ir.native import by_their_bodies
 from kbuild.ir.presence import optional_parameters
 from kbuild.ir.printer import print_kernel
 from kbuild.ir.python import print_python
@@ -366,7 +367,7 @@ def _show_ir(kernel: nodes.Kernel) -> str:
 _SHOWN: dict[str, Callable[[nodes.Kernel], str]] = {
     "ir": _show_ir,
     "adjoint": _show_ir,
-    "python": lambda kernel: print_python(kernel, has_effects),
+    "python": lambda kernel: print_python(by_their_bodies(kernel), has_effects),
 }
 
 

@@ -52,6 +52,13 @@ class Fault(Exception):
         return "\n".join(lines)
 
 
+def native(name: str) -> Fault:
+    """A function in CUDA C++ that has no body in Python."""
+    return Fault(
+        f"{name} is CUDA C++, which the simulator cannot run (in place of `...`, write there what it does in Python)"
+    )
+
+
 class OutOfBounds(Fault):
     """An index outside an array or vector."""
 

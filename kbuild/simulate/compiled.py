@@ -10,6 +10,7 @@ from typing import Any
 
 from kbuild.errors import KbuildError, Report
 from kbuild.ir import nodes
+from kbuild.ir.native import by_their_bodies
 from kbuild.ir.presence import optional_parameters
 from kbuild.lang.source import definition_of, head
 from kbuild.lang.stubs import is_stub
@@ -147,7 +148,7 @@ def lowered(live: Kernel, asserts: bool) -> tuple[Found, nodes.Kernel]:
     kernel = lower(found[0], request, report, asserts=None if asserts else False)
     report.raise_errors()
     assert kernel is not None  # a kernel without errors is lowered
-    return found[0], kernel
+    return found[0], by_their_bodies(kernel)
 
 
 def placed(kernel: nodes.Kernel, name: str, optional: Iterable[str], block_dim: int) -> Compiled:
