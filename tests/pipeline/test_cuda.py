@@ -159,6 +159,15 @@ def test_the_files_travel(tmp_path: Path) -> None:
     assert names == {*FILES, "notes/extra.cuh"} - {"src/thing/__init__.py"}
 
 
+def test_an_editable_build_knows_its_headers(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    build(config_of(root), editable=True)
+    sources_of_build = manifest_of(root).manifest["sources"]
+    assert {Path(row["path"]).name for row in sources_of_build} == {
+        Path(name).name for name in FILES if not name.endswith("__init__.py")
+    }
+
+
 # What can be wrong: the file it is in, before, after; the code; the file, and a text of the line, that it points at;
 # what the message says, and what the help.
 WRONG = {
