@@ -25,7 +25,14 @@ from kbuild.nvrtc.toolchain import Toolchain
 _SUFFIX = {11: "-cu11", 12: "-cu12"}
 # What a wheel is named, and a header by which its folder is found.
 RUNTIME, CCCL, CRT = "nvidia-cuda-runtime", "nvidia-cuda-cccl", "nvidia-cuda-crt"
-_MARKS = {RUNTIME: "cuda_fp16.h", CCCL: "cuda/std/version", CRT: "crt/mma.h", "nvidia-curand": "curand_kernel.h"}
+NVCC = "nvidia-cuda-nvcc"
+_MARKS = {
+    RUNTIME: "cuda_fp16.h",
+    CCCL: "cuda/std/version",
+    CRT: "crt/mma.h",
+    NVCC: "crt/mma.h",
+    "nvidia-curand": "curand_kernel.h",
+}
 _VERSION = re.compile(rb"^#define\s+CUDART_VERSION\s+(\d+)", re.MULTILINE)
 _STANDARD = re.compile(
     r"c?(?:stdint|stddef|math|float|limits|string|stdlib|assert|type_traits|utility|array|tuple|algorithm|functional|"
@@ -143,7 +150,8 @@ def cure(name: str, toolchain: Toolchain) -> str:
     if name.startswith("curand"):
         return _install(package("nvidia-curand", major), version, major)
     if name.startswith("crt/") or name == "mma.h":
-        return _install(package(RUNTIME, major), version, major) + f", and {package(CRT, major)}"
+        beside = CRT if major > 12 else package(NVCC, major)  # which holds the folder crt before CUDA 13
+        return f"{_install(package(RUNTIME, major), version, major)}, and {beside}"
     if name.startswith(("cuda", "cooperative_groups", "vector_", "device_", "math_", "driver_types", "host_defines")):
         return _install(package(RUNTIME, major), version, major)
     if _STANDARD.fullmatch(name):

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from kbuild.nvrtc.cache import Cache
 from kbuild.nvrtc.headers import Headers
 from kbuild.nvrtc.log import LogMessage
-from kbuild.nvrtc.toolchain import LANGUAGE, Toolchain, command_line
+from kbuild.nvrtc.toolchain import LANGUAGE, PROGRAM_BESIDE_HEADERS, PROGRAM_NAME, Toolchain, command_line
 
 CACHE_KIND = "cubin"
 _FORMAT = 1
@@ -58,10 +58,20 @@ class Job:
 
     @property
     def command_line(self) -> tuple[str, ...]:
+        headers = self.cuda_headers
         found = command_line(
-            self.toolchain, self.arch, lineinfo=self.lineinfo, options=self.options, language=self.language
+            self.toolchain,
+            self.arch,
+            lineinfo=self.lineinfo,
+            options=self.options,
+            language=self.language,
+            beside_headers=headers is not None,
         )
-        return found if self.cuda_headers is None else (*found, *self.cuda_headers.options)
+        return found if headers is None else (*found, *headers.options)
+
+    @property
+    def program_name(self) -> str:
+        return PROGRAM_NAME if self.cuda_headers is None else PROGRAM_BESIDE_HEADERS
 
     @property
     def key(self) -> str:

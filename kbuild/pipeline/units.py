@@ -316,8 +316,8 @@ def _diagnostic(message: LogMessage, job: Job, files: dict[str, str], entries: E
 
 
 def _merged(diagnostics: Sequence[Diagnostic]) -> list[Diagnostic]:
-    """Each place and first words once: the same message comes for every architecture."""
-    seen: dict[tuple[Span | None, str], Diagnostic] = {}
+    """Each place, first words and cure once: the same message comes for every architecture."""
+    seen: dict[tuple[Span | None, str, str | None], Diagnostic] = {}
     for diagnostic in diagnostics:
-        seen.setdefault((diagnostic.span, diagnostic.message.partition(" (")[0]), diagnostic)
+        seen.setdefault((diagnostic.span, diagnostic.message.partition(" (")[0], diagnostic.help), diagnostic)
     return list(seen.values())
