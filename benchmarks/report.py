@@ -31,6 +31,7 @@ NAMES = (
     "adjoints",
     "codesize",
     "build",
+    "cuda_files",
     "aot",
     "corpus",
     "replay",
@@ -189,6 +190,37 @@ def build(document: dict[str, Any]) -> str:
         ),
     ]
     return section("Build of sample_project", "", table(("", "seconds"), cells), document)
+
+
+def cuda_files(document: dict[str, Any]) -> str:
+    """A project in CUDA C++ beside nvcc."""
+    values = document["values"]
+    seconds, sizes = values["seconds"], values["size"]
+    rows = [
+        ("CPU time of a build from nothing [s]", f"{seconds['kbuild']:.2f}", f"{seconds['fatbin']:.2f}"),
+        ("… nvcc called once for each architecture", "", f"{seconds['cubins']:.2f}"),
+        ("what is shipped: bundle, fat binaries [KB]", f"{sizes['bundle'] / 1e3:.0f}", f"{sizes['fatbins'] / 1e3:.0f}"),
+    ]
+    for arch, found in values["cubins"].items():
+        rows.append((f"cubins for sm_{arch} [KB]", f"{found['kbuild'] / 1e3:.1f}", f"{found['nvcc'] / 1e3:.1f}"))
+    text = (
+        f"benchmarks/cuda_project: {values['kernels']} kernels, {values['files']} files and their headers, "
+        f"{values['lines']} lines, for {', '.join(values['targets'])}; kbuild with NVRTC "
+        f"{', '.join(values['toolchains']['kbuild'])}, nvcc {values['toolchains']['nvcc']}, one process at a time; "
+        "a bundle is compressed, and fat binaries are as `-fatbin` leaves them."
+    )
+    return section("A project in CUDA C++", text, table(("", "kbuild", "nvcc"), rows) + _on_gpu(values), document)
+
+
+def _on_gpu(values: dict[str, Any]) -> str:
+    """What both compute."""
+    if "gpu" not in values:
+        return ""
+    found = values["gpu"].values()
+    numbers, same = sum(row["numbers"] for row in found), sum(row["same"] for row in found)
+    worst = max(row["worst"] for row in found)
+    said = f"{same} of {numbers} numbers have the same bits, the others differ by {worst:.1g} at most."
+    return f"\nOn a GPU, with the same inputs: {said}\n"
 
 
 def aot(document: dict[str, Any]) -> str:
@@ -354,6 +386,7 @@ SECTIONS = {
     "adjoints": adjoints,
     "codesize": codesize,
     "build": build,
+    "cuda_files": cuda_files,
     "aot": aot,
     "corpus": corpus,
     "replay": replay,

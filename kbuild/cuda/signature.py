@@ -2,8 +2,8 @@
 
     using kb_kernel_0 = decltype(&saxpy);
     static_assert(kb_signature::of<kb_kernel_0>::count == 2, "…");
-    static_assert(kb_signature::scalar<kb_kernel_0, 0, int>, "…");
-    static_assert(kb_signature::pointer<kb_kernel_0, 1, float, float, 4>, "…");
+    static_assert(kb_signature::scalar<kb_kernel_0, 0, int>::value, "…");
+    static_assert(kb_signature::pointer<kb_kernel_0, 1, float, float, 0>::value, "…");
 
 Each stands, by `#line`, where the Python declaration has the parameter, so that the compiler's message is about that
 line. What C++ calls a type is known of numbers; of vectors and structs the size is what is compared.
@@ -20,38 +20,43 @@ from kbuild.loader import abi
 MARK = "kb_signature: "
 PATH = "/kbuild/signature.cuh"
 
+# Enumerators, not constants: NVRTC gives a constant of a class room in the memory of the module.
 HELPERS = f"""
 #line 1 "{PATH}"
 namespace kb_signature {{
-template <class A, class B> struct same {{ static constexpr bool value = false; }};
-template <class A> struct same<A, A> {{ static constexpr bool value = true; }};
+template <class A, class B> struct same {{ enum : bool {{ value = false }}; }};
+template <class A> struct same<A, A> {{ enum : bool {{ value = true }}; }};
 template <class T> struct bare {{ using type = T; }};
 template <class T> struct bare<const T> {{ using type = T; }};
 template <class T> struct bare<volatile T> {{ using type = T; }};
 template <class T> struct bare<const volatile T> {{ using type = T; }};
-template <class T> struct target {{ using type = void; static constexpr bool is = false; }};
-template <class T> struct target<T *> {{ using type = typename bare<T>::type; static constexpr bool is = true; }};
-template <class T> struct bytes {{ static constexpr unsigned long long value = sizeof(T); }};
-template <> struct bytes<void> {{ static constexpr unsigned long long value = 0; }};
+template <class T> struct target {{ using type = void; enum : bool {{ is = false }}; }};
+template <class T> struct target<T *> {{ using type = typename bare<T>::type; enum : bool {{ is = true }}; }};
+template <class T> struct bytes {{ enum : unsigned long long {{ value = sizeof(T) }}; }};
+template <> struct bytes<void> {{ enum : unsigned long long {{ value = 0 }}; }};
 template <int N, class... P> struct at {{ using type = void; }};
 template <class T, class... P> struct at<0, T, P...> {{ using type = T; }};
 template <int N, class T, class... P> struct at<N, T, P...> {{ using type = typename at<N - 1, P...>::type; }};
 template <class F> struct of;
 template <class... P> struct of<void (*)(P...)> {{
-    static constexpr int count = sizeof...(P);
+    enum : int {{ count = sizeof...(P) }};
     template <int N> struct parameter {{ using type = typename bare<typename at<N, P...>::type>::type; }};
 }};
-template <class... P> struct of<void (*)(P...) noexcept> : of<void (*)(P...)> {{}};
 template <class F, int N> using parameter = typename of<F>::template parameter<N>::type;
-template <class F, int N, class T, class U = T>
-constexpr bool scalar = N >= of<F>::count || same<parameter<F, N>, T>::value || same<parameter<F, N>, U>::value;
-template <class F, int N, unsigned long long S>
-constexpr bool sized = N >= of<F>::count || bytes<parameter<F, N>>::value == S;
+template <class F, int N, class T, class U = T> struct scalar {{
+    enum : bool {{
+        value = N >= of<F>::count || same<parameter<F, N>, T>::value || same<parameter<F, N>, U>::value
+    }};
+}};
+template <class F, int N, unsigned long long S> struct sized {{
+    enum : bool {{ value = N >= of<F>::count || bytes<parameter<F, N>>::value == S }};
+}};
 template <class F, int N> using pointee = typename target<parameter<F, N>>::type;
-template <class F, int N, class T, class U, unsigned long long S>
-constexpr bool pointer = N >= of<F>::count || (target<parameter<F, N>>::is &&
-    (same<pointee<F, N>, void>::value || same<pointee<F, N>, T>::value || same<pointee<F, N>, U>::value ||
-     (S != 0 && bytes<pointee<F, N>>::value == S)));
+template <class F, int N, class T, class U, unsigned long long S> struct pointer {{
+    enum : bool {{ value = N >= of<F>::count || (target<parameter<F, N>>::is &&
+        (same<pointee<F, N>, void>::value || same<pointee<F, N>, T>::value || same<pointee<F, N>, U>::value ||
+         (S != 0 && bytes<pointee<F, N>>::value == S))) }};
+}};
 }}
 """
 
@@ -108,7 +113,9 @@ def _checks(declared: Declaration, found: str) -> Sequence[str]:
     for number, parameter in enumerate(declared.parameters):
         lines += [
             _at(declared.path, parameter.line),
-            _assertion(f"kb_signature::{_fits(parameter.type, found, number)}", _message(declared, number, parameter)),
+            _assertion(
+                f"kb_signature::{_fits(parameter.type, found, number)}::value", _message(declared, number, parameter)
+            ),
         ]
     return lines
 
