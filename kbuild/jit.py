@@ -56,7 +56,8 @@ def _compiled(kernel: Kernel) -> BundleKernel:
     assert lowered is not None  # a unit without errors is lowered
     bundle = _bundle(_plan(kernel), Scanned([one.row for one in found], [unit]), code_of(lowered))
     made = bundle[found[0].row.name]
-    made.find_backward = partial(_backward, kernel)
+    if not isinstance(kernel, CudaKernel):  # of which the bundle says that there is no adjoint
+        made.find_backward = partial(_backward, kernel)
     return made
 
 
