@@ -101,8 +101,28 @@ def refuse_what_does_not_fit(
                 wrong = _difference(declared, found[entry])
                 if wrong:
                     faults.setdefault(kernel.name, _fault(kernel, f"{wrong} (for {part.name})", _HELP))
+                most = found[entry].max_threads
+                if most is not None and kernel.block_dim > most:
+                    text = f"a block has {kernel.block_dim} threads, and {kernel.expression} allows {most}"
+                    faults.setdefault(
+                        kernel.name, _fault(kernel, text, f"declare it with `block_dim={most}`, or fewer")
+                    )
+    for kernel, other in _twice(unit, kernels, results[0].names if results else {}):
+        text = f"{kernel.name} and {other.name} are the same kernel, {kernel.expression}"
+        faults.setdefault(kernel.name, _fault(kernel, text, "declare it once, and launch that"))
     if faults:
         raise CompileError(list(faults.values()))
+
+
+def _twice(
+    unit: ScannedUnit, kernels: Sequence[ScannedKernel], names: Mapping[str, str]
+) -> Iterator[tuple[ScannedKernel, ScannedKernel]]:
+    """Declarations of a kernel that has one already, and that one."""
+    first: dict[str, ScannedKernel] = {}
+    for kernel in (kernels[i] for i in unit.kernels if names):
+        other = first.setdefault(names[kernel.expression], kernel)
+        if other is not kernel:
+            yield kernel, other
 
 
 _HELP = "C++ lays out its own types, and float4 asks for 16 bytes: declare a @kb.struct with the same fields, or order"

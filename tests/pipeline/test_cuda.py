@@ -243,6 +243,20 @@ WRONG = {
         ("block.cuh", "#include <twice.cuh>", "#define WHICH <twice.cuh>\n  #include WHICH"),
         ("KB303", "block.cuh", "  #include WHICH", "this include names no file", "write the name out"),
     ),
+    "fewer threads than a block has": (
+        ("basic.cu", "__global__ void cells(", "__global__ void __launch_bounds__(128) cells("),
+        ("KB304", "kernels.py", "def cells", "a block has 256 threads, and cells allows 128", "block_dim=128"),
+    ),
+    "declared twice": (
+        (
+            "kernels.py",
+            '@kb.cuda_kernel("cuda/basic.cu")\ndef cells',
+            '@kb.cuda_kernel("cuda/basic.cu", " saxpy")\n'
+            "def saxpy_again(n: int, a: float, x: kb.array(dtype=float), y: kb.array(dtype=float)): ...\n\n\n"
+            '@kb.cuda_kernel("cuda/basic.cu")\ndef cells',
+        ),
+        ("KB304", "kernels.py", "def saxpy_again", "are the same kernel, saxpy", "declare it once"),
+    ),
     "too much shared memory": (
         ("block.cuh", "__shared__ T parts[N];", "__shared__ T parts[100 * N];"),
         ("KB301", None, None, "uses too much shared data", ""),
