@@ -1,5 +1,6 @@
 """What pip and build make of a project whose kernels are all in CUDA C++: real builds, real compilers."""
 
+import json
 import shutil
 import tarfile
 import zipfile
@@ -43,12 +44,17 @@ def test_through_an_sdist_without_the_checkout(tmp_path, python, build_wheel):
     assert not [name for name in names if name.endswith((".cu", ".cuh"))], "and none of them is in the wheel"
 
 
-def test_in_a_clean_environment(tmp_path, environment, kbuild_wheel):
+def test_in_a_clean_environment(tmp_path, environment, kbuild_wheel, python):
     """By pip alone: kbuild is one of the project's own requirements, and so is its compiler."""
     folder = tmp_path / "environment"
     clean = wheels.make_environment(folder)
     source = project(tmp_path / "project", requires='"setuptools>=77", "kbuild[build,cuda11]"')
     variables = {name: value for name, value in environment.items() if name != "PYTHONPATH"}
     wheels.pip_wheel(clean, source, tmp_path / "wheels", wheels.with_kbuild(kbuild_wheel, variables), "--quiet")
-    parsed, _ = built(only(tmp_path / "wheels", "*.whl"))
+    path = only(tmp_path / "wheels", "*.whl")
+    parsed, _ = built(path)
     assert {row["target"] for row in parsed.manifest["cubins"]} == {"sm_90", "jetson-orin-jp6"}
+    said = json.loads(python("-m", "kbuild", "inspect", path, "--json", cwd=tmp_path).stdout)
+    assert "thing.kernels:sum_of_doubles" in json.dumps(said)
+    shown = python("-m", "kbuild", "inspect", path, cwd=tmp_path).stdout
+    assert "thing.kernels:sum_of_doubles: CUDA C++, 128 threads a block" in shown
