@@ -13,6 +13,7 @@ from kbuild.loader.bundle import from_bytes
 from kbuild.loader.errors import BundleError, LaunchError
 from kbuild.loader.kernel import BundleKernel
 from tests.helpers.fake_cuda import FakeCuda, bundle_bytes, make_bundle
+from tests.helpers.situations import happens
 
 SAXPY = [("n", "int32"), ("a", "float32"), ("x", "flat1[float32]"), ("y", "flat2[vec3[float32]]")]
 
@@ -51,6 +52,11 @@ def test_arrays_that_may_be_none(cuda: FakeCuda) -> None:
         resolve.launch(kernel, dim=1, inputs=[None, x])
 
 
+@happens(
+    "A launch",
+    "a kernel in CUDA C++, which takes addresses, is given an array with gaps",
+    "LaunchError names the parameter, and `.contiguous()`.",
+)
 def test_arrays_with_gaps_are_refused_and_told_the_cure(cuda: FakeCuda) -> None:
     kernel = plain([("x", "flat1[float32]"), ("y", "flat2[float32]")])
     x, y = kb.zeros(8, dtype=float), kb.zeros((4, 5), dtype=float)
@@ -113,6 +119,11 @@ WRONG = [
 ]
 
 
+@happens(
+    "A launch",
+    "a launch asks for more dynamic shared memory than the GPU has beside what the code declares",
+    "LaunchError with both numbers, before the driver is asked.",
+)
 @pytest.mark.parametrize(("asked", "said"), WRONG)
 def test_what_cannot_be_launched(cuda: FakeCuda, asked: Any, said: str) -> None:
     kernel = plain([("x", "float32")], shared=1000)

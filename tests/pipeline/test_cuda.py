@@ -18,6 +18,7 @@ from kbuild.errors import CompileError, Diagnostic
 from kbuild.loader import format
 from kbuild.pipeline import BuildResult, build, check, emit, sources
 from tests.helpers.cuda_project import BASIC, DECLARATIONS, FILES, KERNELS, UNITS, project
+from tests.helpers.situations import happens
 
 pytestmark = pytest.mark.nvrtc
 TARGETS = 2
@@ -264,6 +265,16 @@ WRONG = {
 }
 
 
+@happens(
+    "Sources",
+    "a declaration does not fit its kernel in a `.cu` file, in number, order or type of the parameters",
+    "An error [KB304] at the line of the parameter in the Python file; nothing is written.",
+)
+@happens(
+    "Sources",
+    "a `.cu` file includes a header that is not there",
+    "An error [KB305] at the line of the include, with the wheel that has it, if it is one of CUDA's.",
+)
 @pytest.mark.parametrize("name", WRONG)
 def test_what_is_wrong(tmp_path: Path, name: str) -> None:
     (file, before, after), (code, place, line, said, cure) = WRONG[name]
