@@ -3,6 +3,8 @@
     cuda_files.py build --nvcc FOLDER/bin/nvcc [--kit build/gpu-kit/cuda]     where there is a network for pip, no GPU
     cuda_files.py run build/gpu-kit/cuda                                      where there is a GPU, no compiler
 
+The results are `cuda_files.json` and, of the second step, `cuda_gpu.json`.
+
 Both compile with CUDA 13.0 for the same architectures, in turns, one process at a time: kbuild four units for each,
 nvcc four files, once with all architectures (`-fatbin`) and once for each (`-cubin`). What counts is the CPU time of
 all processes; kbuild's is that of the whole `python -m kbuild build` with an empty cache. The kit holds kbuild's
@@ -83,16 +85,9 @@ def build(nvcc: Path, runs: int, kit: Path | None) -> None:
             "cubins": {arch: cubin_sizes(project, work, arch) for arch in ARCHITECTURES},
         }
         values["kernels"] = len(manifest_of(bundle_of(project))["kernels"])
-        record("cuda_files", {**previous(), **values})
+        record("cuda_files", values)
         if kit is not None:
             make_kit(project, work, kit)
-
-
-def previous() -> dict[str, Any]:
-    """What a GPU machine has found, which a new build leaves."""
-    path = BENCHMARKS / "results" / "cuda_files.json"
-    known = json.loads(path.read_text(encoding="utf-8"))["values"] if path.is_file() else {}
-    return {"gpu": known["gpu"]} if "gpu" in known else {}
 
 
 def copied(work: Path) -> Path:
@@ -229,9 +224,7 @@ def run(kit: Path) -> None:
     rows = {name: compared(results["kbuild"][name], results["nvcc"][name]) for name in results["kbuild"]}
     for name, row in rows.items():
         print(f"{name:<16} {row['numbers']:>8} numbers, {row['same']:>8} with the same bits, worst {row['worst']:.3g}")
-    path = BENCHMARKS / "results" / "cuda_files.json"
-    known = json.loads(path.read_text(encoding="utf-8"))["values"] if path.is_file() else {}
-    record("cuda_files", {**known, "gpu": rows})
+    record("cuda_gpu", {"kernels": rows})
     # Both compilers fuse and order operations as they like: what remains is rounding.
     if any(row["worst"] > 1e-4 for row in rows.values()):
         sys.exit("results differ by more than rounding")

@@ -65,7 +65,7 @@ def main() -> None:
 
 def take(folder: Path) -> None:
     """Copies the results that a folder holds."""
-    for name in NAMES:
+    for name in (*NAMES, "cuda_gpu"):
         path = folder / f"{name}.json"
         if path.is_file():
             shutil.copyfile(path, RESULTS / path.name)
@@ -209,18 +209,19 @@ def cuda_files(document: dict[str, Any]) -> str:
         f"{', '.join(values['toolchains']['kbuild'])}, nvcc {values['toolchains']['nvcc']}, one process at a time; "
         "a bundle is compressed, and fat binaries are as `-fatbin` leaves them."
     )
-    return section("A project in CUDA C++", text, table(("", "kbuild", "nvcc"), rows) + _on_gpu(values), document)
+    return section("A project in CUDA C++", text, table(("", "kbuild", "nvcc"), rows) + _on_gpu(), document)
 
 
-def _on_gpu(values: dict[str, Any]) -> str:
-    """What both compute."""
-    if "gpu" not in values:
+def _on_gpu() -> str:
+    """What both compute, where that has been looked at."""
+    document = read("cuda_gpu")
+    if document is None:
         return ""
-    found = values["gpu"].values()
+    found = document["values"]["kernels"].values()
     numbers, same = sum(row["numbers"] for row in found), sum(row["same"] for row in found)
     worst = max(row["worst"] for row in found)
     said = f"{same} of {numbers} numbers have the same bits, the others differ by {worst:.1g} at most."
-    return f"\nOn a GPU, with the same inputs: {said}\n"
+    return f"\nOn {document['machine']['gpu']}, with the same inputs: {said}\n"
 
 
 def aot(document: dict[str, Any]) -> str:
