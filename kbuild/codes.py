@@ -357,8 +357,9 @@ CODES: dict[str, Code] = {
     ),
     "KB301": Code(
         "code that NVRTC or ptxas refuses",
-        "The message is the compiler's, at the Python line that it is about. For a kernel that `check` accepts, and "
-        "that is within the GPU's limits, this is a bug in kbuild: please report it.",
+        "The message is the compiler's, at the line that it is about. In CUDA C++, in a `.cu` file or a snippet, it is "
+        "about what stands there. For a kernel in Python that `check` accepts, and that is within the GPU's limits, "
+        "this is a bug in kbuild: please report it.",
     ),
     "KB302": Code(
         "more parameters than the GPU takes",

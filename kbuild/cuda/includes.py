@@ -85,7 +85,7 @@ class _Reader:
         """A file's text, its includes by their virtual names."""
         self.files[self.roots.virtual(path)] = str(path)
         try:
-            text = path.read_text(encoding="utf-8")
+            text = path.read_text(encoding="utf-8-sig")
         except (OSError, UnicodeDecodeError) as error:
             reason = error.strerror if isinstance(error, OSError) else f"not UTF-8 at byte {error.start}"
             raise CompileError([Diagnostic("KB303", f"{path} cannot be read: {reason}")]) from None

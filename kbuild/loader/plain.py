@@ -6,6 +6,8 @@ them: it changes nothing for launches that ask for less.
 
 from __future__ import annotations
 
+from ctypes import c_int
+
 from . import driver
 
 TYPE_CHECKING = False
@@ -17,14 +19,17 @@ if TYPE_CHECKING:
 
 WITHOUT_ASKING = 48 * 1024  # bytes of shared memory of a block, those in its code included
 _MOST_SHARED = 97  # CUdevice_attribute
-_MAX_DYNAMIC_SHARED = 8  # CUfunction_attribute
+_STATIC_SHARED, _MAX_DYNAMIC_SHARED = 1, 8  # CUfunction_attribute
 
 
 def on_device(kernel: BundleKernel, function: int, row: dict[str, Any], device: context.Device) -> blocks.Shape:
     """The kernel's shape with what the GPU allows it. Raises DriverError."""
-    declared = next((one["shared"] for one in row["resources"] if one["kernel"] == kernel.index), 0)
-    most: int = device.attribute(_MOST_SHARED) - declared
-    if most + declared > WITHOUT_ASKING:
-        with device.current():
-            driver.get().call("cuFuncSetAttribute", function, _MAX_DYNAMIC_SHARED, most, about=kernel.name)
+    known = [one["shared"] for one in row["resources"] if one["kernel"] == kernel.index]
+    cuda, declared = driver.get(), c_int(known[0] if known else 0)
+    with device.current():
+        if not known:  # of PTX the driver alone can tell
+            cuda.call("cuFuncGetAttribute", declared, _STATIC_SHARED, function, about=kernel.name)
+        most: int = device.attribute(_MOST_SHARED) - declared.value
+        if most + declared.value > WITHOUT_ASKING:
+            cuda.call("cuFuncSetAttribute", function, _MAX_DYNAMIC_SHARED, most, about=kernel.name)
     return kernel.shape.on(most)
