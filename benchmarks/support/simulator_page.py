@@ -15,9 +15,10 @@ Milliseconds of processor time, the least of several rounds. What runs thread by
 is multiplied. The columns after that say how many times longer Numba's simulator takes than `sim` (goals: {off:,}
 without checks, {on} with; ✗ misses its goal), and how many times longer `sim` without checks takes than NumPy.
 
-`a * b + c` is one rounding in kernels and two in NumPy's version: an exact fused operation on float32 costs nine times
-NumPy's two. Mandelbrot is three of them in a loop. The springs of Numba's launch have ends of their own; in the others'
-four springs share a mass.
+`a * b + c` is one rounding in kernels and two in NumPy's version. It is the processor's instruction where that has one
+(x86-64, as here); computed by NumPy's functions, exactly, it takes ten times as long, and the Mandelbrot set, three of
+them in a loop, four times. The springs of Numba's launch have ends of their own; in the others' four springs share a
+mass.
 
 {threads} threads: {small_off:.2f} ms a launch without checks, {small_on:.2f} ms with."""
 

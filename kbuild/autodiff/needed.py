@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 from kbuild.autodiff.flat import (
     NONE,
@@ -81,8 +82,13 @@ def overwritten(one: Tree) -> nodes.Expr | None:
     return one.target if isinstance(one, Set) else None
 
 
+@lru_cache(maxsize=8192)
 def looked_at(one: Tree) -> Names:
-    """What a statement itself looks at; of a branch or loop its condition and bounds."""
+    """What a statement itself looks at; of a branch or loop its condition and bounds.
+
+    Remembered, since every analysis asks again: a statement keeps its expressions once `conditions` has given it the
+    last of them.
+    """
     match one:
         case Set(target, value):
             return _of_value(value) | (NONE if is_atomic(value) else looks_at_in_target(target))

@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from kbuild.autodiff.activity import Activity
+from kbuild.autodiff.early import loads_first
 from kbuild.autodiff.flat import Do, Names, Set, Tree, fresh, has_floats, in_memory, path_of, read, zero
 from kbuild.autodiff.result import Undifferentiable
 from kbuild.autodiff.rules import Adjoints, Rules, is_leaf, is_not_zero
@@ -134,6 +135,7 @@ class Reverse:
         self.rules.propagate(value, g, inner)
         if not inner:
             return
+        inner = loads_first(inner)
         if is_leaf(value) and in_memory(value) is None:
             out.extend(inner)
         else:

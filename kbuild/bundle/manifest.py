@@ -26,12 +26,13 @@ def kernel_row(
     whole_blocks: bool = False,
     any_block_dim: bool = False,
     dynamic_shared: int | None = None,
+    waits: bool = False,
 ) -> Row:
     """A kernel's row; offsets are in bytes from the start of the parameter block, behind the launch header.
 
     `optional` names the arrays that may be None, fields of structs as `model.mask`; `any_block_dim`: the kernel does
-    not say how many threads its blocks have. `dynamic_shared`: it is written in CUDA C++, so that its parameters begin
-    at 0, and a launch gives it as many bytes of shared memory.
+    not say how many threads its blocks have; `waits`: its code begins as `codegen.blocks.wait` says. `dynamic_shared`:
+    it is written in CUDA C++, so that its parameters begin at 0, and a launch gives it as many bytes of shared memory.
     """
     is_plain = dynamic_shared is not None
     has_origin = format.writes_origin(ndim) and not is_plain
@@ -54,6 +55,8 @@ def kernel_row(
         row["plain"] = True
     if dynamic_shared:
         row["dynamic_shared"] = dynamic_shared
+    if waits:
+        row["waits"] = True
     return row
 
 

@@ -29,6 +29,21 @@ def along(what: str, axis: int) -> str:
     return f"(int){_ALONG[what]}.{'xyz'[axis]}"
 
 
+def wait() -> str:
+    """`kb_wait()`, the first thing that a kernel does: it waits until what stands before it in the stream is through.
+
+    That is so anyway, unless the launch allows the GPU to get it ready earlier (`loader.kernel`), which saves about a
+    microsecond where launch follows upon launch. The barrier keeps the compiler from loading anything before it.
+    """
+    return f"""\
+{INLINE} void kb_wait() {{
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}}
+"""
+
+
 def prologue(ndim: int, is_whole: bool) -> list[str]:
     """Lines that find `kb_linear`, the thread's number in the launch.
 
@@ -46,7 +61,7 @@ def prologue(ndim: int, is_whole: bool) -> list[str]:
         along_x = "blockIdx.x * blockDim.x + threadIdx.x"
         number = "(unsigned int)(kb_block_idx() * kb_block_dim() + kb_thread_idx())" if ndim == 1 else along_x
         leave = []
-    return [f"    const unsigned int kb_linear = {number};", *leave]
+    return ["    kb_wait();", f"    const unsigned int kb_linear = {number};", *leave]
 
 
 def array(ndim: int) -> str:

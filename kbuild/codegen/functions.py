@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
         def native_function(self, text: str, name: str) -> str: ...
 
+        def wait(self) -> None: ...
+
 
 _UNROLLED_TRIPS = 16
 _UNROLLED_COPIES = 256  # of the innermost body: a product of two 6 × 6 matrices has 216
@@ -77,8 +79,9 @@ class FunctionEmitter:
         is_whole = in_whole_blocks(kernel)
         prologue = blocks.prologue(kernel.ndim, is_whole)
         locate = "(int)kb_linear" if kernel.ndim == 1 else "kb_locate(kb_launch, kb_linear)"
+        self.unit.wait()
         if is_whole and not uses_thread(self.function):
-            prologue = []
+            prologue = ["    kb_wait();"]
         elif is_whole and kernel.ndim == 1:
             for what in ("thread_idx", "block_idx", "block_dim"):
                 self.unit.position(what)

@@ -174,6 +174,10 @@ class UnitEmitter:
         self.parts.setdefault(("position", what), blocks.position(what))
         return f"kb_{what}"
 
+    def wait(self) -> None:
+        """The helper that every kernel begins with."""
+        self.parts.setdefault(("wait",), blocks.wait())
+
     def native_parameter(self, type: Type, name: str, is_adjoint: bool) -> tuple[str, str]:
         """(type, argument) of what a text in CUDA C++ gets for a variable."""
         kind = self.type_name(type)

@@ -83,8 +83,11 @@ class Backward:
         block_dim: int | None = None,
         max_blocks: int = 0,
     ) -> None:
-        """Launches the adjoint kernel; `args` in the order of its parameters. See `BundleKernel.launch`."""
-        self.kernel.launch(dim, args, stream, device, block_dim, max_blocks)
+        """Launches the adjoint kernel; `args` in the order of its parameters. See `BundleKernel.launch`.
+
+        No tape looks at it: who calls this is one, or stands for one.
+        """
+        self.kernel.unwatched()(dim, args, stream, device, block_dim, max_blocks)
 
 
 class Refused:

@@ -224,7 +224,8 @@ class BoundLaunch:
 
     def set_dim(self, dim: Any) -> None:
         """Changes the number of threads. Raises LaunchError."""
-        starts = [kernel.prefix(*one) for one in self.kernel.plan(dim, self._block_dim, self._max_blocks, self._loaded)]
+        plan = self.kernel.plan(dim, self._block_dim, self._max_blocks, self._loaded)
+        starts = [kernel.prefix(self._loaded.attributes, *one) for one in plan]
         self._slots = [self._loaded.take() for _ in starts]
         self.dim, self._starts = dim, starts
         self._fill()

@@ -187,13 +187,14 @@ class Writer:
         return "v%d" % self._count
 
 
-def make(kernel: BundleKernel, loaded: Loaded, put_stream: Any, stream_offset: int) -> Callable[..., None]:
+def make(kernel: BundleKernel, loaded: Loaded, put_stream: Any, stream_offset: int, tapes: Any) -> Callable[..., None]:
     """The quick launch of a kernel on a device where it is loaded; it ends in `kernel.thorough` when in doubt.
 
-    `put_stream(buffer, stream_offset, handle)` writes a stream into a launch buffer.
+    `put_stream(buffer, stream_offset, handle)` writes a stream into a launch buffer; `tapes`: as long as something is
+    in there, each launch is in doubt.
     """
     writer = Writer(loaded.device.ordinal, kernel.optional)
-    return build(kernel, loaded, put_stream, stream_offset, writer, _MIDDLE, {})
+    return build(kernel, loaded, put_stream, stream_offset, writer, _MIDDLE, {"tapes": tapes})
 
 
 def build(
@@ -243,7 +244,6 @@ def build(
         "scopes": context.scopes,
         "sequences": values.SEQUENCES,
         "stream_handle": ordering.stream_handle,
-        "tapes": uses.tapes,
         "thorough": kernel.thorough,
         "truth": {False: False, True: True},
         "zero": 0,  # the one: another that is equal goes the thorough way

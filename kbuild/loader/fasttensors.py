@@ -60,7 +60,7 @@ class _Writer(fastpath.Writer):
         self.leaves.append(leaf)
 
 
-def make(kernel: BundleKernel, loaded: Loaded, put_stream: Any, stream_offset: int) -> Callable[..., None]:
+def make(kernel: BundleKernel, loaded: Loaded, put_stream: Any, stream_offset: int, tapes: Any) -> Callable[..., None]:
     """See `fastpath.make`."""
     writer = _Writer(loaded.device.ordinal, kernel.optional)
     torch = sys.modules["torch"]
@@ -68,6 +68,7 @@ def make(kernel: BundleKernel, loaded: Loaded, put_stream: Any, stream_offset: i
     more: dict[str, Any] = {
         "captures": uses.captures,
         "ordinal": loaded.device.ordinal,
+        "tapes": tapes,
         "tensors": frozenset((torch.Tensor, parameter)),  # classes made from them may mean something else
         "torch_stream": getattr(torch._C, "_cuda_getCurrentRawStream", frameworks.current_stream),
     }

@@ -11,7 +11,7 @@ import ctypes
 import os
 import struct
 
-from . import abi, blocks, context, driver, geometry, ordering, pack, providers, recent, uses
+from . import abi, blocks, context, driver, geometry, ordering, pack, providers, recent, select, uses
 from .errors import DriverError, LaunchError
 from .schema import header_of
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from . import select
     from .bundle import Bundle
 
     Slot = tuple[Any, Any, Any, Any, Any]
@@ -28,7 +27,13 @@ if TYPE_CHECKING:
 # The launch buffer: the driver's CUlaunchConfig, then the parameter block, which starts with the launch header. Its
 # beginning up to the first parameter depends on the geometry alone (but for the stream) and is kept as one text.
 CONFIG_SIZE = 64
-_CONFIG = struct.Struct("<7I4xQ24x")  # grid, block, dynamic shared memory; stream; no attributes; to 64 bytes
+_CONFIG = struct.Struct("<7I4xQ24s")  # grid, block, dynamic shared memory; stream; attributes; to 64 bytes
+_ATTRIBUTES = struct.Struct("<QI12x")  # address, count
+# "Programmatic stream serialization" (CUlaunchAttribute 6), on: the GPU gets the launch ready while the one before it
+# in the stream ends. Code that `waits` begins by waiting for that end, so nothing is different but the time.
+_EARLY = ctypes.create_string_buffer(struct.pack("<I4xI", 6, 1), 72)
+_FIRST_EARLY = 90  # before compute capability 9.0 no code can wait
+_OVERLAP = "KBUILD_OVERLAP"  # 0: every launch begins when the one before it has ended
 STREAM_OFFSET = 32
 _CHECK = "KBUILD_CHECK"  # see checks.py
 _UNKNOWN = object()
@@ -58,12 +63,13 @@ class Loaded:
         self.pool: list[Slot] = []
         self.function, row = function, _ = kernel.bundle.code(kernel.index, device)
         self.block_dim = kernel.block_for(row, device)
+        self.attributes = _attributes(kernel.waits and select.number_of(row["arch"]) >= _FIRST_EARLY)
         shape, offsets = kernel.shape, [0, *kernel.offsets]
         if shape.plain:
             from . import plain  # not for kernels in Python
 
             shape, offsets = plain.on_device(kernel, function, row, device), kernel.offsets
-        self.prefixes = Prefixes(shape, self.block_dim)
+        self.prefixes = Prefixes(shape, self.block_dim, self.attributes)
         size, pop = kernel.size, self.pool.pop
 
         def take() -> Slot:
@@ -85,8 +91,8 @@ class Prefixes:
 
     _LIMIT = 4096
 
-    def __init__(self, shape: blocks.Shape, block_dim: int) -> None:
-        self.shape, self.block_dim = shape, block_dim
+    def __init__(self, shape: blocks.Shape, block_dim: int, attributes: bytes) -> None:
+        self.shape, self.block_dim, self.attributes = shape, block_dim, attributes
         self.known: dict[Any, bytes] = {}
         self._others: dict[Any, bytes] = {}
 
@@ -104,13 +110,22 @@ class Prefixes:
             raise KeyError(dim)
         if len(known) >= self._LIMIT:
             known.clear()
-        made = known[key] = prefix(*first)
+        made = known[key] = prefix(self.attributes, *first)
         return made
 
 
-def prefix(header: bytes, grid: tuple[int, int, int], block: tuple[int, int, int], shared: int) -> bytes:
+def prefix(
+    attributes: bytes, header: bytes, grid: tuple[int, int, int], block: tuple[int, int, int], shared: int
+) -> bytes:
     """The beginning of a launch buffer, for the default stream."""
-    return _CONFIG.pack(*grid, *block, shared, 0) + header
+    return _CONFIG.pack(*grid, *block, shared, 0, attributes) + header
+
+
+def _attributes(may_be_early: bool) -> bytes:
+    """The launch attributes, as a configuration holds them."""
+    if not may_be_early or os.environ.get(_OVERLAP) == "0":
+        return b""
+    return _ATTRIBUTES.pack(ctypes.addressof(_EARLY), 1)
 
 
 class BundleKernel:
@@ -130,6 +145,7 @@ class BundleKernel:
         self.ndim: int = row["ndim"]
         self.block_dim: int = row["block_dim"]
         self.any_block_dim: bool = row.get("any_block_dim", False)
+        self.waits: bool = row.get("waits", False)
         self.shape = blocks.shape_of(row)
         self.size: int = row["size"]
         self.offsets: list[int] = [p["offset"] for p in row["parameters"]]
@@ -146,6 +162,8 @@ class BundleKernel:
         self.error: Exception | None = None  # what the last `kb.launch` of it that failed has raised
         self.source: Any = None  # the live kernel that it was found for, which other devices than a GPU may ask for
         self.launch = self.thorough
+        self._quick: tuple[Any, Loaded] | None = None  # what has made a quick launch, and for which device
+        self._unwatched: Any = None
         self.find_backward: Callable[[], Any] | None = None  # where the bundle itself knows nothing of an adjoint
         self._backward: Any = _UNKNOWN
 
@@ -181,7 +199,7 @@ class BundleKernel:
         if uses.tapes:
             from .tape import watching
 
-            if watching.launch(self.thorough, kind, self, dim, args, stream, device, block_dim, max_blocks):
+            if watching.launch(self.unwatched(), kind, self, dim, args, stream, device, block_dim, max_blocks):
                 return
         self.bundle.check_sources()
         packing = self.packing(args)
@@ -208,7 +226,7 @@ class BundleKernel:
                 ordering.wait_unless_captured(gpu, producer, handle)
         uses.note(handle, stream, packing.owners)
         for one in self.plan(dim, block_dim, max_blocks, loaded):
-            self._run(loaded, prefix(*one), packing.values, handle)
+            self._run(loaded, prefix(loaded.attributes, *one), packing.values, handle)
         recent.log(gpu.ordinal).append((self.name, dim, stream))
         if _CHECK in os.environ:
             from . import checks
@@ -222,11 +240,24 @@ class BundleKernel:
             from . import fasttensors
 
             self._takes_tensors = True
-            self.launch = fasttensors.make(self, loaded, put_stream, STREAM_OFFSET)
+            self._become_quick(fasttensors.make, loaded)
         elif self.launch == self.thorough:
             from . import fastpath  # a program that launches once does without
 
-            self.launch = fastpath.make(self, loaded, put_stream, STREAM_OFFSET)
+            self._become_quick(fastpath.make, loaded)
+
+    def _become_quick(self, make: Any, loaded: Loaded) -> None:
+        self._quick, self._unwatched = (make, loaded), None
+        self.launch = make(self, loaded, put_stream, STREAM_OFFSET, uses.tapes)
+
+    def unwatched(self) -> Callable[..., None]:
+        """`launch` for what `tape.watching` has looked at already: quick also while there are tapes."""
+        if self._unwatched is None:
+            if self._quick is None:
+                return self.thorough
+            make, loaded = self._quick
+            self._unwatched = make(self, loaded, put_stream, STREAM_OFFSET, ())
+        return self._unwatched  # type: ignore[no-any-return]
 
     def packing(self, args: Any) -> pack.Packing:
         """The arguments' numbers, and what they say about devices. Raises LaunchError."""

@@ -19,6 +19,9 @@ _RELAXED = 2  # CUstreamCaptureMode
 IMPLICIT = 906  # the default stream would wait for one that is being captured
 
 
+_EXCHANGE = "cuThreadExchangeStreamCaptureMode"
+
+
 class Relaxed:
     """`with Relaxed():` allows this thread what a capture going on forbids: to allocate, to free, to load code."""
 
@@ -28,15 +31,31 @@ class Relaxed:
         self._mode = c_int(_RELAXED)
 
     def __enter__(self) -> None:
-        driver.get().call("cuThreadExchangeStreamCaptureMode", self._mode)
+        driver.get().call(_EXCHANGE, self._mode)
 
     def __exit__(self, kind: object, *_: object) -> None:
-        cuda, name = driver.get(), "cuThreadExchangeStreamCaptureMode"
-        status = cuda.ask(name, self._mode)
+        cuda = driver.get()
+        status = cuda.ask(_EXCHANGE, self._mode)
         if status:
-            cuda.ask(name, self._mode)  # again, since the mode is the program's
+            cuda.ask(_EXCHANGE, self._mode)  # again, since the mode is the program's
             if not kind:  # else there is an error on its way, which goes first
-                raise cuda.error(name, status)
+                raise cuda.error(_EXCHANGE, status)
+
+
+def relaxed(name: str, *arguments: Any) -> int:
+    """The status of one call, made as in `with Relaxed()`, in half the time.
+
+    Raises DriverError where the mode cannot be changed.
+    """
+    cuda, mode = driver.get(), c_int(_RELAXED)
+    cuda.call(_EXCHANGE, mode)
+    try:
+        return cuda.ask(name, *arguments)
+    finally:
+        failed = cuda.ask(_EXCHANGE, mode)
+        if failed:
+            cuda.ask(_EXCHANGE, mode)
+            raise cuda.error(_EXCHANGE, failed)
 
 
 def is_capturing(handle: int) -> bool:

@@ -202,6 +202,9 @@ _KERNEL = {
     "ndim": _ndim,
     "block_dim": _block_dim,
     "any_block_dim": _May(_true),  # nobody chose it: the loader takes what suits the code and the GPU
+    "waits": _May(
+        _true
+    ),  # from compute capability 9.0 on it begins with a wait for what stands before it in the stream
     "whole_blocks": _May(_true),  # its threads wait for one another, or ask for their place in the grid
     "origin": _May(_true),  # its header says where it begins: of one coordinate, and in newer bundles
     "plain": _May(_true),  # written in CUDA C++: no launch header, and whoever launches it gives the grid
@@ -410,7 +413,7 @@ def layout_behind(header: int, types: Sequence[abi.Type]) -> tuple[list[int], in
     return offsets, end
 
 
-_NOT_OF_PLAIN = ("origin", "whole_blocks", "any_block_dim")
+_NOT_OF_PLAIN = ("origin", "whole_blocks", "any_block_dim", "waits")
 
 
 def _parse_structs(rows: Row) -> dict[str, abi.Struct]:

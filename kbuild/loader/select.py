@@ -116,6 +116,11 @@ def _rank(device: Device, row: Row, allow_ptx: bool) -> Rank:
     return (int(row["kind"] == "ptx"), *fit, *newest_first)
 
 
+def number_of(arch: str) -> int:
+    """The compute capability that an architecture is made for, as it writes it: of `sm_90a` 90."""
+    return _split(arch)[0]
+
+
 def _split(arch: str) -> tuple[int, str]:
     """`sm_90a` and `compute_90a` as (90, "a")."""
     tail = arch.partition("_")[2]

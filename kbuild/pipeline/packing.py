@@ -137,6 +137,7 @@ def _kernels(
             whole_blocks=lowered["whole_blocks"],
             any_block_dim=not kernel.is_block_dim_chosen,
             dynamic_shared=lowered.get("shared"),
+            waits=lowered["waits"],
         )
         if kernel.expression:
             row["backward"] = {"refused": _IN_CUDA, "line": kernel.span.line}

@@ -203,6 +203,7 @@ def lower(kernels: Sequence[tuple[CudaKernel, str]], settings: CudaSettings) -> 
         rows[name] = {
             "ndim": 1,
             "whole_blocks": False,
+            "waits": False,
             "parameters": [[p.name, p.type.spelling] for p in said.parameters],
             "optional": list(said.optional),
             "shared": kernel.cuda.shared,

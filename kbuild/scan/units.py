@@ -375,6 +375,7 @@ def _manifest_part(kernel: nodes.Kernel) -> dict[str, object]:
     return {
         "ndim": kernel.ndim,
         "whole_blocks": in_whole_blocks(kernel),
+        "waits": True,  # as `codegen` begins every kernel
         "parameters": [[p.name, p.type.spelling] for p in kernel.function.parameters],
         "optional": optional_parameters(kernel.function),
     }

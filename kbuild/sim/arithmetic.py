@@ -20,7 +20,19 @@ from kbuild.sim.functions import APPROXIMATE
 from kbuild.sim.fused import fma
 from kbuild.sim.lanes import Lanes, in_parts
 
-__all__ = ["Lanes", "binary", "compare", "convert", "dtype_of", "fma", "intrinsic", "unary"]
+__all__ = [
+    "Lanes",
+    "binary",
+    "binary_function",
+    "compare",
+    "comparison",
+    "convert",
+    "dtype_of",
+    "fma",
+    "intrinsic",
+    "unary",
+    "unary_function",
+]
 
 _DTYPES: dict[str, np.dtype[Any]] = {spelling: np.dtype(spelling) for spelling in SCALARS}
 
@@ -35,9 +47,24 @@ def binary(op: str, a: Lanes, b: Lanes, type: Scalar) -> Lanes:
     return _BINARY[type.kind][op](a, b)
 
 
+def binary_function(op: str, type: Scalar) -> Callable[[Lanes, Lanes], Lanes]:
+    """What `binary` does, for who does it often."""
+    return _BINARY[type.kind][op]
+
+
+def unary_function(op: str) -> Callable[[Lanes], Lanes]:
+    """`-a`, `~a`, `not a`."""
+    return _UNARY[op]
+
+
 def unary(op: str, a: Lanes, type: Scalar) -> Lanes:
     """`-a`, `~a`, `not a`."""
     return _UNARY[op](a)
+
+
+def comparison(op: str) -> Callable[[Lanes, Lanes], Lanes]:
+    """`a op b`, bool."""
+    return _COMPARE[op]
 
 
 def compare(op: str, a: Lanes, b: Lanes) -> Lanes:

@@ -1,4 +1,4 @@
-"""`a * b + c` on many lanes, rounded once.
+"""`a * b + c` on many lanes, rounded once: by the processor's instruction (`hardware`), or by passes over arrays.
 
 float16 and float32 compute in the type that holds every product, float32 and float64. The sum is rounded there and once
 more to the result, which differs from one rounding only where the first lands on the middle between two results. A
@@ -17,15 +17,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kbuild.ir.types import FLOAT64, Scalar
-from kbuild.sim import lanes as parts
-from kbuild.sim import numbers
-from kbuild.sim.lanes import Lanes, exact_product, exact_sum, in_parts
+from kbuild.sim import hardware, numbers
+from kbuild.sim.lanes import PART, Lanes, exact_product, exact_sum, in_parts
 
 
-def fma(a: Lanes, b: Lanes, c: Lanes, type: Scalar) -> Lanes:
-    """`a * b + c` of one floating-point type."""
+def fma(a: Lanes, b: Lanes, c: Lanes, type: Scalar, signs: int = 0) -> Lanes:
+    """`a * b + c` of one floating-point type; with `signs` of `hardware`, the product or c has the other one."""
     if a.ndim == b.ndim == c.ndim == 0:
-        return fma(np.array([a]), b, c, type)[0]
+        return fma(np.array([a]), b, c, type, signs)[0]
+    if type.size > 2:
+        found = hardware.fma(a, b, c, signs)
+        if found is not None:
+            return found
+    if signs & hardware.MINUS_PRODUCT:
+        a = -a
+    return by_passes(a, b, -c if signs & hardware.MINUS_C else c, type)
+
+
+def by_passes(a: Lanes, b: Lanes, c: Lanes, type: Scalar) -> Lanes:
+    """The same with what NumPy has. At least one of the three is an array."""
     return _double(a, b, c) if type.size == 8 else _narrow(a, b, c, to=_WIDENED[type.size])
 
 
@@ -34,9 +44,9 @@ class _Widened:
 
     def __init__(self, narrow: type, wide: type, integer: type) -> None:
         self.narrow, self.wide, self.integer = narrow, wide, integer
-        dropped = np.finfo(wide).nmant - np.finfo(narrow).nmant
-        self.dropped_bits = integer((1 << dropped) - 1)
-        self.middle = integer(1 << (dropped - 1))
+        # What rounding drops is the middle when its first bit is 1, and no other: shifted up, the smallest integer.
+        self.kept_bits = integer(np.iinfo(integer).bits - (np.finfo(wide).nmant - np.finfo(narrow).nmant))
+        self.middle = integer(np.iinfo(integer).min)
         self.smallest_normal = np.finfo(narrow).tiny
 
 
@@ -46,15 +56,18 @@ _WIDENED: Final = {
 }
 
 
+_PART = 4 * PART  # few arrays, so that each may be longer, and looking into lanes in doubt is not done as often
+
+
 def _narrow(a: Lanes, b: Lanes, c: Lanes, to: _Widened) -> Lanes:
     count = max(value.size for value in (a, b, c) if value.ndim)
     result = np.empty(count, to.narrow)
     terms = [value if value.ndim else to.wide(value) for value in (a, b, c)]
     # Room for all parts: small enough for the cache, and asked for once.
-    size = min(count, parts.PART)
+    size = min(count, _PART)
     room = np.empty(size, to.wide), np.empty(size, to.wide), np.empty(size, to.integer), np.empty(size, bool)
-    for start in range(0, count, parts.PART):
-        end = min(start + parts.PART, count)
+    for start in range(0, count, _PART):
+        end = min(start + _PART, count)
         x, y, z = (value[start:end] if value.ndim else value for value in terms)
         _narrow_part(x, y, z, result[start:end], room if end - start == size else [r[: end - start] for r in room], to)
     return result
@@ -69,12 +82,16 @@ def _narrow_part(x: Lanes, y: Lanes, z: Lanes, result: NDArray[Any], room: Seque
     np.copyto(wide, z)
     np.add(total, wide, out=total)
     np.copyto(result, total, casting="same_kind")
-    np.bitwise_and(total.view(to.integer), to.dropped_bits, out=bits)
-    np.equal(bits, to.middle, out=is_doubtful)
+    np.left_shift(total.view(to.integer), to.kept_bits, out=bits)
+    has_middle = bits.min() == to.middle
     # A subnormal result has fewer bits: its middles look different, and there are few of these lanes.
-    is_small = np.abs(result) <= to.smallest_normal
-    if is_small.any():
-        is_doubtful |= is_small & (total != 0)
+    size = np.abs(result)
+    has_small = not size.min() > to.smallest_normal  # or a NaN
+    if not (has_middle or has_small):
+        return
+    np.equal(bits, to.middle, out=is_doubtful)
+    if has_small:
+        is_doubtful |= (size <= to.smallest_normal) & (total != 0)
     if is_doubtful.any():
         lanes = np.flatnonzero(is_doubtful)
         p, q, r = (_chosen(value, lanes).astype(to.wide) for value in (x, y, z))

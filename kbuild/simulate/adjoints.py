@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from kbuild.autodiff import Undifferentiable
@@ -38,6 +39,10 @@ class AdjointKernel:
     ) -> None:
         """See `BundleKernel.launch`. Raises LaunchError, Fault."""
         launch(self.compiled, dim, args, stream, device, block_dim, max_blocks)
+
+    def unwatched(self) -> Callable[..., None]:
+        """See `BundleKernel.unwatched`."""
+        return self.launch
 
 
 _made: dict[int, tuple[Kernel, Backward | Refused | None]] = {}

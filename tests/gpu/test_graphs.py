@@ -177,6 +177,29 @@ def test_a_first_launch_inside_torchs_capture(torch):
     assert out.tolist() == [12.0] * COUNT
 
 
+@pytest.mark.parametrize("mode", ["global", "thread_local", "relaxed"])
+def test_memory_comes_and_goes_in_torchs_capture(torch, mode):
+    """It is no part of the graph, and spoils nothing."""
+    out, third = torch.zeros(COUNT, device="cuda"), kb.Stream()
+    before = kb.zeros(COUNT)
+    with kb.ScopedStream(third):
+        named = kb.full(COUNT, 3.0)
+    graph, stream = torch.cuda.CUDAGraph(), torch.cuda.Stream()
+    torch.cuda.synchronize()
+    with torch.cuda.graph(graph, stream=stream, capture_error_mode=mode):
+        inside = kb.zeros(COUNT)
+        del before, named
+        kb.launch(launching.fill, dim=COUNT, inputs=[out, 5.0], stream=stream)
+        out *= 2.0
+        passing = kb.empty(COUNT)
+        del passing
+    graph.replay()
+    torch.cuda.synchronize()
+    assert out.tolist() == [10.0] * COUNT
+    assert inside.tolist() == [0.0] * COUNT
+    kb.synchronize()
+
+
 def test_torch_inside_our_capture(torch):
     """Torch's own operations go where torch's current stream is."""
     out, stream = torch.zeros(COUNT, device="cuda"), torch.cuda.Stream()

@@ -152,7 +152,8 @@ class Run:
             return True  # asked again in the GPU's own context
         if call in ("cuMemAllocFromPoolAsync", "cuMemAlloc_v2") and code == 2:
             return True  # tried again, when what waits and what the pool keeps has gone back
-        if work in ("cuMemFree_v2", "cuMemFreeAsync", "cuStreamDestroy_v2", "cuGraphExecDestroy", "cuGraphDestroy"):
+        freeing = next((c for c in (call, *after) if not c.startswith((*on_the_way, "cuStreamIsCapturing"))), None)
+        if freeing in ("cuMemFree_v2", "cuMemFreeAsync", "cuStreamDestroy_v2", "cuGraphExecDestroy", "cuGraphDestroy"):
             return True  # nobody could be told: what comes before the free is tried again, a refused free is final
         if call == "cuCtxSetCurrent" and before[-1:] != ["cuCtxGetCurrent"]:
             return True  # the program's context is put back at a second try

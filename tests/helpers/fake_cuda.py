@@ -57,7 +57,7 @@ class FakeCuda:
         self.library.fake_record_name.restype = ctypes.c_char_p
         self.library.fake_calls.restype = ctypes.c_char_p
         self.library.fake_breaches.restype = ctypes.c_char_p
-        for name in ("fake_current", "fake_launches", "fake_live_bytes", "fake_make_stream_on"):
+        for name in ("fake_current", "fake_launches", "fake_early_launches", "fake_live_bytes", "fake_make_stream_on"):
             getattr(self.library, name).restype = ctypes.c_uint64
 
     def __enter__(self) -> FakeCuda:
@@ -182,6 +182,11 @@ class FakeCuda:
         return int(self.library.fake_launches())
 
     @property
+    def early_launches(self) -> int:
+        """How many of them might have been begun while the launch before them in the stream ended."""
+        return int(self.library.fake_early_launches())
+
+    @property
     def calls(self) -> list[str]:
         """Names of the calls since `reset`, in order."""
         return self.library.fake_calls().decode().split()
@@ -270,13 +275,15 @@ def bundle_bytes(
     optional: Sequence[str] = (),
     whole_blocks: bool = False,
     any_block_dim: bool = False,
+    waits: bool = False,
+    targets: Sequence[str] = ("sm_90",),
     registers: int = 8,
     plain: bool = False,
     dynamic_shared: int = 0,
     shared: int = 0,
     **changes: Any,
 ) -> bytes:
-    """A bundle of one kernel for sm_90; `optional` names the arrays that may be None.
+    """A bundle of one kernel for some targets; `optional` names the arrays that may be None.
 
     `any_block_dim`: how large a block is, is the loader's choice. `plain`: the kernel is written in CUDA C++, gets
     `dynamic_shared` bytes of shared memory, and has `shared` bytes of its own.
@@ -288,10 +295,12 @@ def bundle_bytes(
         kernel["whole_blocks"] = True
     if any_block_dim:
         kernel["any_block_dim"] = True
-    row = cubin_row("sm_90", [0], 0)
-    row["resources"][0]["registers"] = registers
-    row["resources"][0]["shared"] = shared
-    manifest = make_manifest([kernel], [row], structs=structs or {}, **changes)
+    if waits:
+        kernel["waits"] = True
+    rows = [cubin_row(target, [0], 0) for target in targets]
+    for row in rows:
+        row["resources"][0].update(registers=registers, shared=shared)
+    manifest = make_manifest([kernel], rows, structs=structs or {}, **changes)
     return format.dump(manifest, [code([kernel])])
 
 

@@ -9,13 +9,14 @@
 #include "fake_timeline.h"
 #include "fake_capture.h"
 
-typedef struct { unsigned grid[3], block[3], shared; u64 stream; void *attributes; unsigned count; } Config;
+typedef struct { int id, pad, value[16]; } LaunchAttribute;
+typedef struct { unsigned grid[3], block[3], shared; u64 stream; const LaunchAttribute *attributes; unsigned count; } Config;
 typedef struct { unsigned grid, block; u64 stream; Function *function; int size; unsigned char bytes[4096]; unsigned sizes[6], shared; } Record;
 
 enum { MAX_RECORDS = 200000 };
 static int delay, keep_records = 1, record_count;
 static Record *records;
-static u64 launch_count;
+static u64 launch_count, early_count;
 
 /* Which calls fail: the next ones of a name, or the one that comes n-th from now (and, when sticky, all that follow). */
 static char fail_call[64], calls[1 << 16];
@@ -43,7 +44,7 @@ enum { HAS_POOLS = 1 };
 void fake_fail(const char *call, int code, int times) { strcpy(fail_call, call); fail_code = code; fail_times = times; }
 void fake_fail_nth(int n, int code, int sticky) { nth = n; nth_code = code; nth_is_sticky = sticky; }
 void fake_reset(void) {
-    calls[0] = 0; record_count = 0; fail_times = nth = 0; launch_count = 0;
+    calls[0] = 0; record_count = 0; fail_times = nth = 0; launch_count = early_count = 0;
     LOCK;
     reset_captures();
     reset_timeline();
@@ -53,6 +54,7 @@ void fake_quiet(void) { keep_records = 0; }
 void fake_delay(int microseconds) { delay = microseconds; }
 const char *fake_calls(void) { return calls; }
 u64 fake_launches(void) { return launch_count; }
+u64 fake_early_launches(void) { return early_count; }
 int fake_record_count(void) { return record_count; }
 const Record *fake_record(int i) { return &records[i]; }
 const char *fake_record_name(int i) { return records[i].function->name; }
@@ -326,7 +328,10 @@ static int launch(const char *call, const Config *config, u64 handle, void **par
     if (!code && s->context && s->context != current()) code = INVALID_HANDLE;
     pthread_mutex_unlock(&lock);
     if (code) return code;
-    if (config->attributes || config->count) return breach(INVALID_VALUE, "%s: a configuration that cannot be", call);
+    const LaunchAttribute *early = config->attributes; /* only programmatic stream serialization is known here */
+    if (config->count > 1 || (config->count && (!early || early->id != 6 || early->value[0] != 1)))
+        return breach(INVALID_VALUE, "%s: a configuration that cannot be", call);
+    if (config->count) early_count++;
     if (delay) usleep(delay);
     unsigned sizes[6];
     memcpy(sizes, config->grid, sizeof sizes); /* grid, then block */

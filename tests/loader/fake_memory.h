@@ -153,6 +153,7 @@ int cuMemAllocFromPoolAsync(u64 *ptr, size_t size, u64 handle, u64 stream) {
     TRY(need_pool(__func__, handle, &pool));
     TRY(work_on(__func__, stream, &s));
     if (!size) return breach(INVALID_VALUE, "%s: no bytes", __func__);
+    if (!s->capture) { SAFE_ONLY; } /* seen on an H200, driver 580: also on streams that nobody captures */
     TRY(grow(pool, size));
     Block *block = new_block(size, pool->device, POOLED);
     if (!block) { pool->used -= size; return OUT_OF_MEMORY; }
@@ -176,7 +177,7 @@ int cuMemFreeAsync(u64 ptr, u64 stream) {
         block->is_freed_by_graph = 1; /* for replays it stays where it is */
         return 0;
     }
-    if (is_legacy(s)) { SAFE_ONLY; } /* seen on an H200, driver 580 */
+    SAFE_ONLY; /* seen on an H200, driver 580 */
     Op *op = issue(s);
     use(__func__, s, op, block);
     check_unused(__func__, block, s);

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import threading
 from collections.abc import Callable, Iterator
+from ctypes import byref, c_uint64
 from pathlib import Path
 from typing import Any
 
@@ -523,6 +524,34 @@ def test_a_first_launch_inside_another_librarys_capture(cuda: FakeCuda) -> None:
     assert len(cuda.records) == 1
     kb.synchronize()
     del inside
+
+
+@pytest.mark.parametrize("mode", [0, 1, 2], ids=["global", "in this thread", "relaxed"])
+@pytest.mark.parametrize("is_blocking", [False, True], ids=["apart from the default stream", "beside it"])
+def test_memory_comes_and_goes_during_another_librarys_capture(cuda: FakeCuda, mode: int, is_blocking: bool) -> None:
+    """It is no part of the graph and spoils nothing, whichever streams it belongs to."""
+    made, third = c_uint64(), Stream()
+    assert cuda.library.cuStreamCreateWithPriority(byref(made), 0 if is_blocking else 1, 0) == 0
+    before, named = arrays.empty(3), None
+    with ScopedStream(third):
+        named = arrays.empty(5)
+    allocations = cuda.live["allocations"]
+    assert cuda.library.cuStreamBeginCapture_v2(made, mode) == 0
+    inside = arrays.empty(4)
+    del before, named
+    with ScopedStream(third, sync_enter=False):
+        other = arrays.empty(6)
+        del other
+    arrays.empty(7)
+    graph = c_uint64()
+    assert cuda.library.cuStreamEndCapture(made, byref(graph)) == 0
+    assert cuda.library.cuGraphDestroy(graph) == 0
+    kb.synchronize()
+    inside.fill_(2.0)
+    assert inside.tolist() == [2.0] * 4
+    arrays.empty(1)  # looks after what waited
+    assert cuda.live["allocations"] == allocations - 2 + 1
+    assert cuda.library.cuStreamDestroy_v2(made) == 0
 
 
 @happens(

@@ -178,6 +178,7 @@ def test_a_tape_says_that_it_has_no_gradient(cuda: FakeCuda) -> None:
     [
         ({"origin": True}, "plain goes with none of"),
         ({"whole_blocks": True}, "plain goes with none of"),
+        ({"waits": True}, "plain goes with none of"),
         ({"ndim": 2}, "plain goes with none of"),
         ({"dynamic_shared": -1}, "dynamic_shared"),
         ({"plain": False}, "plain"),

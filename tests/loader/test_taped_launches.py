@@ -11,7 +11,7 @@ import pytest
 
 import kbuild as kb
 from kbuild.loader import array as arrays
-from kbuild.loader import bound, graphs, providers, streams, uses
+from kbuild.loader import backward, bound, graphs, providers, streams, uses
 from kbuild.loader.errors import LaunchError
 from kbuild.loader.tape import workspace
 from tests.helpers.fake_cuda import FakeCuda, make_bundle
@@ -52,6 +52,32 @@ def test_a_quick_launch_is_recorded(cuda: FakeCuda, kernel: Any) -> None:
     assert repr(tape) == "<kb.Tape of 3 steps>"
     assert cuda.launches == 8
     tape.reset()
+
+
+def test_recorded_launches_and_their_adjoints_are_quick(
+    cuda: FakeCuda, kernel: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who has looked at a launch makes the quick one, although there is a tape, and so does the backward pass."""
+    adjoint = make_bundle(ADJOINT, optional=["adj_x", "adj_y"])["p.kernels:k"]
+    kernel._backward.kernel, kernel._backward.saved = adjoint, {}
+    kernel._backward.launch = lambda *launch: backward.Backward.launch(kernel._backward, *launch)
+    x, y = arrays.zeros(10, requires_grad=True), arrays.zeros(10)
+
+    def step() -> None:
+        with kb.Tape() as tape:
+            kernel.launch(10, (x, y))
+            kernel.launch(20, (x, y))
+        tape.backward()
+        tape.reset()
+
+    step()
+    step()
+    before = cuda.launches
+    for one in (kernel, adjoint):
+        assert one.launch != one.thorough
+        monkeypatch.setattr(one, "packing", None)  # which the thorough launch cannot do without
+    step()
+    assert cuda.launches == before + 4
 
 
 def test_a_bound_launch_is_recorded(cuda: FakeCuda, kernel: Any) -> None:

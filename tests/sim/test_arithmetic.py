@@ -314,8 +314,9 @@ def test_functions_that_python_lacks_are_within_two_units(name: str) -> None:
 
 
 def assert_fused(a: np.ndarray, b: np.ndarray, c: np.ndarray, type: Scalar) -> None:
-    rows = zip(a.tolist(), b.tolist(), c.tolist(), strict=True)
-    assert_same(arithmetic.fma(a, b, c, type), [numbers.fma(x, y, z, type) for x, y, z in rows], type)
+    expected = [numbers.fma(x, y, z, type) for x, y, z in zip(a.tolist(), b.tolist(), c.tolist(), strict=True)]
+    assert_same(arithmetic.fma(a, b, c, type), expected, type)
+    assert_same(fused.by_passes(a, b, c, type), expected, type)
 
 
 @by_float
@@ -384,6 +385,7 @@ def test_fma_of_numbers_that_are_the_same_for_all_lanes(type: Scalar) -> None:
             every = np.broadcast_arrays(*operands)
             expected = [numbers.fma(*map(float, row), type) for row in zip(*every, strict=True)]
             assert_same(arithmetic.fma(*operands, type), expected, type)
+            assert_same(fused.by_passes(*operands, type), expected, type)
 
 
 @by_float
@@ -457,6 +459,7 @@ def test_fma_needs_the_rounding_to_odd(type: Scalar, monkeypatch: pytest.MonkeyP
 
 def test_lanes_go_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lanes, "PART", 7)
+    monkeypatch.setattr(fused, "_PART", 7)
     for what, type, count in every_operation():
         operands = operands_of(type, count)
         for uniform in range(count):
@@ -466,6 +469,8 @@ def test_lanes_go_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
             assert_near(got, wanted.tolist(), type_of(got), 1) if got.dtype.kind == "f" else None
             assert got.shape == operands[0].shape
             assert got.dtype == wanted.dtype
+            if what == "fma":
+                assert_same(fused.by_passes(*some, type), wanted.tolist(), type)
 
 
 def test_no_lanes() -> None:

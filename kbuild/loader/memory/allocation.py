@@ -13,7 +13,7 @@ from ctypes import c_size_t, c_uint64
 
 from .. import abi, context, current, driver, ordering, uses
 from ..errors import DriverError
-from ..ordering import DEFAULT, Relaxed, is_capturing
+from ..ordering import DEFAULT, Relaxed, is_capturing, relaxed
 from . import books, pools
 
 TYPE_CHECKING = False
@@ -89,8 +89,8 @@ class Memory:
 
     def _release(self) -> None:
         others = self._others()
-        # While a capture lasts memory does not go: even on the default stream, which is not captured, that spoils it.
-        if others or uses.captures or (self.handle and is_capturing(self.handle)):
+        # While a capture of ours lasts memory does not go, nor on a stream that is captured by whomever.
+        if others or uses.captures or is_capturing(self.handle):
             made = _Waiting(self)
             self._address.value = 0  # the other one has it now
             _waiting.setdefault(self.device.ordinal, []).append(made)
@@ -126,7 +126,7 @@ class PoolMemory(Memory):
             cuda = driver.get()
             # Objects of ctypes all of them: of a number it makes one at each call, and takes its time.
             arguments = ("cuMemAllocFromPoolAsync", address, c_size_t(size), pool.handle, handle or DEFAULT)
-            status = cuda.ask(*arguments)
+            status = relaxed(*arguments)  # another library may be capturing, which this would spoil
             if status:
                 _take_again(device, size, arguments, status)
             if self.is_zero:
@@ -134,13 +134,14 @@ class PoolMemory(Memory):
             books.note(id(self), device.alias, size)
 
     def _release(self) -> None:
-        if self.users or self.handle or uses.captures:
+        if self.users or self.handle or uses.captures or is_capturing(0):
             super()._release()
             return
         cuda = driver.get()
-        address, self._address = self._address, _NOWHERE
-        if address and cuda.ask("cuMemFreeAsync", address, DEFAULT):
-            cuda.call("cuMemFree_v2", address)
+        with Relaxed():
+            address, self._address = self._address, _NOWHERE
+            if address and cuda.ask("cuMemFreeAsync", address, DEFAULT):
+                cuda.call("cuMemFree_v2", address)
 
 
 class ZeroMemory(PoolMemory):
@@ -344,7 +345,7 @@ def _take_again(device: context.Device, size: int, arguments: tuple[Any, ...], s
         if pool is not None:
             cuda.ask("cuCtxSynchronize")
             pool.trim(0)
-        status = cuda.ask(*arguments)
+        status = relaxed(*arguments)
     if status:
         raise _refused(cuda.error(arguments[0], status, "%s: %d bytes" % (device, size)), device)
 
@@ -367,15 +368,15 @@ def _refused(error: DriverError, device: context.Device) -> DriverError:
 
 def give_back(call: str, take: Callable[[], int], handle: int) -> None:
     """Frees memory in the way that it asks for; `take` gives the address at the last moment, 0 where it is gone."""
-    if call == "cuMemFreeAsync":
-        ptr = take()
-        if ptr and driver.get().ask(call, ptr, handle):  # a stream that its owner has destroyed
-            driver.get().call("cuMemFree_v2", ptr)
-        return
     with Relaxed():
         ptr = take()
-        if ptr:
-            driver.get().call(call, ptr)
+        if not ptr:
+            return
+        cuda = driver.get()
+        if call != "cuMemFreeAsync":
+            cuda.call(call, ptr)
+        elif cuda.ask(call, ptr, handle):  # a stream that its owner has destroyed
+            cuda.call("cuMemFree_v2", ptr)
 
 
 class _Waiting:
@@ -455,7 +456,7 @@ def reclaim(device: context.Device, wait: bool = False) -> None:
     try:
         with device.current(), Relaxed():  # asking for an event is not allowed in a capture
             for one in list(queue):
-                is_free = one.is_done(wait) and not (one.handle and _is_captured(one.handle))
+                is_free = one.is_done(wait) and not _is_captured(one.handle)
                 if is_free and one in queue:  # a finalizer may have been here meanwhile
                     queue.remove(one)
                     one.finish()

@@ -140,12 +140,7 @@ class Apart:
         return one
 
     def _must_part(self, path: str, one: array, other_path: str, other: array) -> bool:
-        if path not in self.owned and other_path not in self.owned:
-            return False
-        is_one_thread = path in self.owned and other_path in self.owned and one.ndim == other.ndim == 1
-        if is_one_thread and (one.ptr, one.strides) == (other.ptr, other.strides):
-            return False  # of an element of both it is the same thread
-        return overlap.meet(one, other)
+        return (path in self.owned or other_path in self.owned) and overlap.meet(one, other)
 
     def join(self, about: str) -> None:
         """Adds up what was parted. Raises LaunchError."""

@@ -1,8 +1,12 @@
-"""What expressions mean, for all lanes of a frame at once. This and `statements` are the meaning of every node."""
+"""What expressions mean, for all lanes of a frame at once. This and `statements` are the meaning of every node.
+
+Nodes of arithmetic and what they are made of are *bound* once for a kernel: what can be known of the node is found out
+then, and a function of the machine and a frame is left (`Steps`). The others are methods that look at their node.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,6 +19,7 @@ from kbuild.ir.traverse import root_of, walk
 from kbuild.ir.types import Array, Matrix, Scalar, Type, Vector, element_of, is_composite, is_integer
 from kbuild.sim import arithmetic
 from kbuild.sim.arithmetic import dtype_of
+from kbuild.sim.hardware import MINUS_C, MINUS_PRODUCT
 from kbuild.sim.lockstep import affine, memory, places, tree
 from kbuild.sim.lockstep.affine import Affine
 from kbuild.sim.lockstep.frame import Frame
@@ -22,36 +27,50 @@ from kbuild.sim.lockstep.places import Location, OfPart, checked
 from kbuild.sim.lockstep.tree import Descriptor, Value
 from kbuild.sim.lockstep.watching import Watching
 
+Step = Callable[["Expressions", Frame], Value]
+
+
+class Steps:
+    """How the expressions of a kernel are computed, each bound when it is first asked for. Launches share them."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[Expr, Step]] = {}
+        self._plain: dict[int, tuple[Expr, bool]] = {}
+
+    def of(self, expr: Expr) -> Step:
+        """How to compute an expression."""
+        known = self._known.get(id(expr))
+        if known is None:
+            known = self._known[id(expr)] = expr, bound(expr, self)
+        return known[1]
+
+    def is_harmless(self, expr: Expr) -> bool:
+        """It touches no memory, and nothing in it can fail."""
+        known = self._plain.get(id(expr))
+        if known is None:
+            known = self._plain[id(expr)] = expr, all(map(_is_harmless, walk(expr)))
+        return known[1]
+
 
 class Expressions:
     """Values of expressions. `call` runs a function's body; `watching` is told of what happens."""
 
-    def __init__(self, space: memory.Space, watching: Watching) -> None:
-        self.space, self.watching = space, watching
+    def __init__(self, space: memory.Space, watching: Watching, steps: Steps) -> None:
+        self.space, self.watching, self.steps = space, watching, steps
         self.call: Callable[[Function, list[Value], Frame], Value] = _no_calls
-        self._constants: dict[tuple[Any, ...], Any] = {}
-        self._plain: dict[int, tuple[Expr, bool]] = {}
+        # What trips of loops keep, by number: for a trip, and for all of them (see `trips`).
+        self.kept_for_a_trip: dict[int, tuple[Frame, Value]] = {}
+        self.kept_for_all_trips: dict[int, tuple[Frame, Value]] = {}
 
     def value(self, expr: Expr, frame: Frame) -> Value:
         """The value of an expression in every lane."""
-        return _MEANING[type(expr)](self, expr, frame)
+        return self.steps.of(expr)(self, frame)
 
     def dense(self, expr: Expr, frame: Frame) -> Any:
         """The same as NumPy has it, for a scalar."""
-        return tree.dense(_MEANING[type(expr)](self, expr, frame))
+        return tree.dense(self.steps.of(expr)(self, frame))
 
-    # Leaves
-
-    def _const(self, expr: nodes.Const, frame: Frame) -> Any:
-        key = type(expr.value), str(expr.value), expr.type.spelling
-        found = self._constants.get(key)
-        if found is None:
-            assert isinstance(expr.type, Scalar)
-            found = self._constants[key] = dtype_of(expr.type).type(expr.value)
-        return found
-
-    def _read(self, expr: nodes.Read, frame: Frame) -> Value:
-        return frame.get(expr.symbol)
+    # Positions
 
     def _thread_index(self, expr: nodes.ThreadIndex, frame: Frame) -> Any:
         return frame.lanes.coordinate(expr.axis)
@@ -176,96 +195,7 @@ class Expressions:
 
         return note
 
-    # Arithmetic
-
-    def _unary(self, expr: nodes.Unary, frame: Frame) -> Value:
-        kind = _scalar(expr.type)
-        value = self.value(expr.operand, frame)
-        return tree.mapped(lambda a: arithmetic.unary(expr.op, tree.dense(a), kind), value)
-
-    def _binary(self, expr: nodes.Binary, frame: Frame) -> Value:
-        kind, op = _scalar(expr.type), expr.op
-        a, b = self.value(expr.left, frame), self.value(expr.right, frame)
-        if isinstance(a, Affine) or isinstance(b, Affine):
-            sequence = affine.binary(op, a, b, kind)
-            if sequence is not None:
-                return sequence
-        found: Value
-        if is_composite(expr.type):
-            a, b = _spread(a, expr.left.type, expr.type), _spread(b, expr.right.type, expr.type)
-            found = [self._one(op, x, y, kind, expr) for x, y in zip(a, b, strict=True)]
-        else:
-            found = self._one(op, a, b, kind, expr)
-        if self.watching.values:
-            self.watching.computed(expr, found, [a, b], frame)
-        return found
-
-    def _one(self, op: str, a: Any, b: Any, kind: Scalar, expr: nodes.Binary) -> Any:
-        a, b = tree.dense(a), tree.dense(b)
-        if op in ("div", "mod", "floordiv") and kind.kind != "float" and self.watching.divisions:
-            self.watching.divided(b, op, expr)
-        return arithmetic.binary(op, a, b, kind)
-
-    def _fma(self, expr: nodes.Fma, frame: Frame) -> Value:
-        kind = _scalar(expr.type)
-        factors = [self.value(part, frame) for part in (expr.a, expr.b, expr.c)]
-        if is_composite(expr.type):
-            spread = [
-                _spread(f, part.type, expr.type) for f, part in zip(factors, (expr.a, expr.b, expr.c), strict=True)
-            ]
-            found: Value = [_fused(one, kind) for one in zip(*spread, strict=True)]
-            factors = spread
-        else:
-            found = _fused(factors, kind)
-        if self.watching.values:
-            self.watching.computed(expr, found, factors, frame)
-        return found
-
-    def _convert(self, expr: nodes.Convert, frame: Frame) -> Any:
-        source, target = _scalar(expr.operand.type), _scalar(expr.type)
-        value = self.value(expr.operand, frame)
-        if isinstance(value, Affine) and is_integer(target):
-            found = affine.made(value.start, value.step, value.count, target)
-            if found is not None:
-                return found
-        converted = arithmetic.convert(tree.dense(value), source, target)
-        if self.watching.values:
-            self.watching.computed(expr, converted, [value], frame)
-        return converted
-
-    def _compare(self, expr: nodes.Compare, frame: Frame) -> Any:
-        a, b = self.value(expr.left, frame), self.value(expr.right, frame)
-        if affine.are_simple(a, b):
-            found = affine.compare(expr.op, a, b)
-            if found is not None:
-                return found
-        return arithmetic.compare(expr.op, tree.dense(a), tree.dense(b))
-
-    def _intrinsic(self, expr: nodes.Intrinsic, frame: Frame) -> Any:
-        arguments = [self.dense(argument, frame) for argument in expr.arguments]
-        found = arithmetic.intrinsic(expr.name, arguments, _scalar(expr.arguments[0].type), _scalar(expr.type))
-        if self.watching.values:
-            self.watching.computed(expr, found, arguments, frame)
-        return found
-
     # Choices
-
-    def _logical(self, expr: nodes.Logical, frame: Frame) -> Any:
-        left = self.dense(expr.left, frame)
-        decides = left if expr.op == "or" else ~left
-        if isinstance(left, np.generic):
-            return left if decides else self.value(expr.right, frame)
-        if self.is_plain(expr.right):
-            right = self.dense(expr.right, frame)
-            return left & right if expr.op == "and" else left | right
-        (open,) = np.nonzero(~decides)
-        if len(open) == 0:
-            return left
-        if len(open) == frame.lanes.count:
-            return self.value(expr.right, frame)
-        found = left.copy()
-        found[open] = tree.dense(self._in_part(expr.right, frame, open))
-        return found
 
     def _select(self, expr: nodes.Select, frame: Frame) -> Value:
         condition = self.dense(expr.condition, frame)
@@ -277,10 +207,10 @@ class Expressions:
         if self.is_plain(expr.then) and self.is_plain(expr.otherwise):
             return tree.chosen(condition, self.value(expr.then, frame), self.value(expr.otherwise, frame))
         (no,) = np.nonzero(~condition)
-        then, otherwise = self._in_part(expr.then, frame, yes), self._in_part(expr.otherwise, frame, no)
+        then, otherwise = self.in_part(expr.then, frame, yes), self.in_part(expr.otherwise, frame, no)
         return tree.join(frame.lanes.count, yes, then, no, otherwise)
 
-    def _in_part(self, expr: Expr, frame: Frame, positions: Any) -> Value:
+    def in_part(self, expr: Expr, frame: Frame, positions: Any) -> Value:
         """The value of an expression for some of the lanes."""
         with OfPart(positions):
             return self.value(expr, frame.part(positions))
@@ -288,12 +218,7 @@ class Expressions:
     def is_plain(self, expr: Expr) -> bool:
         """May be computed for lanes that do not ask for it: it touches no memory, nothing in it can fail, and nobody
         watches values."""
-        if self.watching.values:
-            return False
-        known = self._plain.get(id(expr))
-        if known is None:
-            known = self._plain[id(expr)] = expr, all(map(_is_harmless, walk(expr)))
-        return known[1]
+        return not self.watching.values and self.steps.is_harmless(expr)
 
     # Composites
 
@@ -316,11 +241,6 @@ class Expressions:
 def mapped_full(value: Value, count: int) -> Value:
     """A value with a number of its own for each lane."""
     return tree.mapped(lambda leaf: tree.spread(leaf, count).copy(), value)
-
-
-def _fused(factors: Sequence[Any], kind: Scalar) -> Any:
-    a, b, c = map(tree.dense, factors)
-    return arithmetic.fma(a, b, c, kind)
 
 
 def _is_row(expr: nodes.Component) -> bool:
@@ -356,9 +276,207 @@ def _no_calls(function: Function, arguments: list[Value], frame: Frame) -> Value
     raise InternalError(f"nothing runs {function.name}")
 
 
+# What is bound: the node as it is, and how its parts are computed
+
+
+def bound(expr: Expr, steps: Steps) -> Step:
+    """How to compute an expression, whose parts are computed as `steps` has them."""
+    bind = _BOUND.get(type(expr))
+    if bind is not None:
+        return bind(expr, steps)
+    meaning = _MEANING[type(expr)]
+    return lambda machine, frame: meaning(machine, expr, frame)
+
+
+def _const(expr: nodes.Const, steps: Steps) -> Step:
+    assert isinstance(expr.type, Scalar)
+    value = dtype_of(expr.type).type(expr.value)
+    return lambda machine, frame: value
+
+
+def _read(expr: nodes.Read, steps: Steps) -> Step:
+    symbol = expr.symbol
+
+    def value(machine: Expressions, frame: Frame) -> Value:
+        found = frame.values.get(symbol)
+        return frame.get(symbol) if found is None else found
+
+    return value
+
+
+def _unary(expr: nodes.Unary, steps: Steps) -> Step:
+    operand, function = steps.of(expr.operand), arithmetic.unary_function(expr.op)
+
+    def one(part: Any) -> Any:
+        return function(tree.dense(part))
+
+    if is_composite(expr.type):
+        return lambda machine, frame: tree.mapped(one, operand(machine, frame))
+    return lambda machine, frame: one(operand(machine, frame))
+
+
+def _binary(expr: nodes.Binary, steps: Steps) -> Step:
+    kind, op = _scalar(expr.type), expr.op
+    left, right, function = steps.of(expr.left), steps.of(expr.right), arithmetic.binary_function(op, kind)
+    is_division = op in ("div", "mod", "floordiv") and kind.kind != "float"
+
+    def one(machine: Expressions, a: Any, b: Any) -> Any:
+        a, b = tree.dense(a), tree.dense(b)
+        if is_division and machine.watching.divisions:
+            machine.watching.divided(b, op, expr)
+        return function(a, b)
+
+    def of_parts(machine: Expressions, frame: Frame) -> Value:
+        a, b = left(machine, frame), right(machine, frame)
+        a, b = _spread(a, expr.left.type, expr.type), _spread(b, expr.right.type, expr.type)
+        found = [one(machine, x, y) for x, y in zip(a, b, strict=True)]
+        if machine.watching.values:
+            machine.watching.computed(expr, found, [a, b], frame)
+        return found
+
+    def of_integers(machine: Expressions, frame: Frame) -> Value:
+        a, b = left(machine, frame), right(machine, frame)
+        if isinstance(a, Affine) or isinstance(b, Affine):
+            sequence = affine.binary(op, a, b, kind)
+            if sequence is not None:
+                return sequence
+        found = one(machine, a, b)
+        if machine.watching.values:
+            machine.watching.computed(expr, found, [a, b], frame)
+        return found
+
+    def of_floats(machine: Expressions, frame: Frame) -> Value:
+        a, b = left(machine, frame), right(machine, frame)
+        found = function(a, b)
+        if machine.watching.values:
+            machine.watching.computed(expr, found, [a, b], frame)
+        return found
+
+    if is_composite(expr.type):
+        return of_parts
+    return of_floats if kind.kind == "float" else of_integers
+
+
+def _fma(expr: nodes.Fma, steps: Steps) -> Step:
+    kind, parts = _scalar(expr.type), (expr.a, expr.b, expr.c)
+    first, second, third = map(steps.of, parts)
+
+    def of_parts(machine: Expressions, frame: Frame) -> Value:
+        given = [one(machine, frame) for one in (first, second, third)]
+        factors = [_spread(value, part.type, expr.type) for value, part in zip(given, parts, strict=True)]
+        found = [arithmetic.fma(a, b, c, kind) for a, b, c in zip(*factors, strict=True)]
+        if machine.watching.values:
+            machine.watching.computed(expr, found, factors, frame)
+        return found
+
+    def of_floats(machine: Expressions, frame: Frame) -> Value:
+        a, b, c = first(machine, frame), second(machine, frame), third(machine, frame)
+        found = arithmetic.fma(a, b, c, kind)
+        if machine.watching.values:
+            machine.watching.computed(expr, found, [a, b, c], frame)
+        return found
+
+    if is_composite(expr.type):
+        return of_parts
+    a, is_product_negative = _without_sign(expr.a)
+    c, is_c_negative = _without_sign(expr.c)
+    signs = is_product_negative * MINUS_PRODUCT + is_c_negative * MINUS_C
+    if not signs:
+        return of_floats
+    plain_a, plain_c = steps.of(a), steps.of(c)
+
+    def with_signs(machine: Expressions, frame: Frame) -> Value:
+        if machine.watching.values:
+            return of_floats(machine, frame)
+        return arithmetic.fma(plain_a(machine, frame), second(machine, frame), plain_c(machine, frame), kind, signs)
+
+    return with_signs
+
+
+def _without_sign(expr: Expr) -> tuple[Expr, bool]:
+    """A factor or term without the minus before it, and whether there is one: negation is exact."""
+    return (expr.operand, True) if isinstance(expr, nodes.Unary) and expr.op == "neg" else (expr, False)
+
+
+def _convert(expr: nodes.Convert, steps: Steps) -> Step:
+    source, target, operand = _scalar(expr.operand.type), _scalar(expr.type), steps.of(expr.operand)
+    is_whole = is_integer(target)
+
+    def value(machine: Expressions, frame: Frame) -> Value:
+        given = operand(machine, frame)
+        if is_whole and isinstance(given, Affine):
+            found = affine.made(given.start, given.step, given.count, target)
+            if found is not None:
+                return found
+        converted = arithmetic.convert(tree.dense(given), source, target)
+        if machine.watching.values:
+            machine.watching.computed(expr, converted, [given], frame)
+        return converted
+
+    return value
+
+
+def _compare(expr: nodes.Compare, steps: Steps) -> Step:
+    left, right, op, function = steps.of(expr.left), steps.of(expr.right), expr.op, arithmetic.comparison(expr.op)
+
+    def value(machine: Expressions, frame: Frame) -> Value:
+        a, b = left(machine, frame), right(machine, frame)
+        if isinstance(a, Affine) or isinstance(b, Affine):
+            found = affine.compare(op, a, b) if affine.are_simple(a, b) else None
+            return function(tree.dense(a), tree.dense(b)) if found is None else found
+        return function(a, b)
+
+    return value
+
+
+def _intrinsic(expr: nodes.Intrinsic, steps: Steps) -> Step:
+    name, source, result = expr.name, _scalar(expr.arguments[0].type), _scalar(expr.type)
+    given = [steps.of(one) for one in expr.arguments]
+
+    def value(machine: Expressions, frame: Frame) -> Value:
+        arguments = [tree.dense(one(machine, frame)) for one in given]
+        found = arithmetic.intrinsic(name, arguments, source, result)
+        if machine.watching.values:
+            machine.watching.computed(expr, found, arguments, frame)
+        return found
+
+    return value
+
+
+def _logical(expr: nodes.Logical, steps: Steps) -> Step:
+    left, right, is_or = steps.of(expr.left), steps.of(expr.right), expr.op == "or"
+
+    def value(machine: Expressions, frame: Frame) -> Value:
+        first = tree.dense(left(machine, frame))
+        if isinstance(first, np.generic):
+            return first if first == is_or else right(machine, frame)
+        if machine.is_plain(expr.right):
+            second = tree.dense(right(machine, frame))
+            return first | second if is_or else first & second
+        (open,) = np.nonzero(~first if is_or else first)
+        if len(open) == 0:
+            return first
+        if len(open) == frame.lanes.count:
+            return right(machine, frame)
+        found = first.copy()
+        found[open] = tree.dense(machine.in_part(expr.right, frame, open))
+        return found
+
+    return value
+
+
+_BOUND: dict[type[Any], Callable[[Any, Steps], Step]] = {
+    nodes.Const: _const,
+    nodes.Read: _read,
+    nodes.Unary: _unary,
+    nodes.Binary: _binary,
+    nodes.Fma: _fma,
+    nodes.Convert: _convert,
+    nodes.Compare: _compare,
+    nodes.Intrinsic: _intrinsic,
+    nodes.Logical: _logical,
+}
 _MEANING: dict[type[Any], Callable[[Expressions, Any, Frame], Value]] = {
-    nodes.Const: Expressions._const,
-    nodes.Read: Expressions._read,
     nodes.Index: Expressions._load,
     nodes.Component: Expressions._load,
     nodes.Member: Expressions._load,
@@ -367,15 +485,8 @@ _MEANING: dict[type[Any], Callable[[Expressions, Any, Frame], Value]] = {
     nodes.View: Expressions._view,
     nodes.ThreadIndex: Expressions._thread_index,
     nodes.Position: Expressions._position,
-    nodes.Unary: Expressions._unary,
-    nodes.Binary: Expressions._binary,
-    nodes.Compare: Expressions._compare,
-    nodes.Logical: Expressions._logical,
     nodes.Select: Expressions._select,
-    nodes.Convert: Expressions._convert,
-    nodes.Fma: Expressions._fma,
     nodes.Build: Expressions._build,
     nodes.Item: Expressions._item,
     nodes.Call: Expressions._called,
-    nodes.Intrinsic: Expressions._intrinsic,
 }

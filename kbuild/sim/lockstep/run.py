@@ -27,6 +27,7 @@ from kbuild.sim.lockstep.output import Output
 from kbuild.sim.lockstep.races import Races
 from kbuild.sim.lockstep.statements import Deadlock, Statements
 from kbuild.sim.lockstep.stored import ANY, Origins, stored_parameters
+from kbuild.sim.lockstep.trips import Trips
 from kbuild.sim.lockstep.watching import Watcher, Watching
 from kbuild.sim.values import Fault
 
@@ -108,6 +109,12 @@ def _may_wait(kernel: Kernel) -> bool:
     )
 
 
+@lru_cache(maxsize=1024)
+def _trips(kernel: Kernel) -> Trips:
+    """How a kernel's expressions are computed, and its loops, for all of its launches."""
+    return Trips()
+
+
 def _is_atomic(node: nodes.Node) -> bool:
     return isinstance(node, nodes.Intrinsic) and ALL_ROWS[node.name].is_atomic
 
@@ -135,7 +142,7 @@ def _run(
     order = None if options.seed is None else np.random.default_rng(options.seed)
     shared, bytes_of_block, granule = _shared(kernel)
     watching = Watching(watchers, options.checks.divisions)
-    machine = Statements(space, watching, output, shared, order)
+    machine = Statements(space, watching, output, shared, _trips(kernel), order)
     watching.starts(kernel, launch)
     with np.errstate(all="ignore"), _told(watching):
         for lanes in chunks(launch, in_whole_blocks(kernel), options.chunk):

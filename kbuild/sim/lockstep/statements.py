@@ -18,13 +18,15 @@ from kbuild.ir.nodes import Expr, Function, Stmt, Symbol
 from kbuild.ir.traverse import root_of
 from kbuild.ir.types import INT64, Scalar, Shared, Vector
 from kbuild.sim.lockstep import atomics, barriers, memory, tree
-from kbuild.sim.lockstep.expressions import Expressions
+from kbuild.sim.lockstep.expressions import Expressions, Step
 from kbuild.sim.lockstep.frame import Frame, join
+from kbuild.sim.lockstep.going import Going
 from kbuild.sim.lockstep.lanes import Lanes
 from kbuild.sim.lockstep.output import Output
 from kbuild.sim.lockstep.places import Location, OfPart, at_lane
 from kbuild.sim.lockstep.tracked import Tracked
 from kbuild.sim.lockstep.tree import Descriptor, Value
+from kbuild.sim.lockstep.trips import Trips
 from kbuild.sim.lockstep.watching import Watching
 from kbuild.sim.threads import AssertFailed
 from kbuild.sim.values import Fault, native
@@ -32,9 +34,6 @@ from kbuild.sim.values import Fault, native
 _BREAK, _CONTINUE, _RETURN = 1, 2, 3
 Left = Any  # None: every lane came to the end; a number: all left so; else a number for each lane
 
-_WORTH_PARTING = (
-    0.75  # with more lanes than this at work, moving them together costs more than computing for the others
-)
 _FIRST_LOOK = 64  # trips of a loop before it is asked whether anything changes
 
 
@@ -51,11 +50,13 @@ class Statements:
         watching: Watching,
         output: Output,
         shared: dict[Symbol, int],
+        trips: Trips,
         order: np.random.Generator | None = None,
     ) -> None:
         self.space, self.watching, self.output, self.shared, self.order = space, watching, output, shared, order
-        self.expressions = Expressions(space, watching)
+        self.expressions = Expressions(space, watching, trips.steps)
         self.expressions.call = self.call
+        self.trips = trips
         self.block_memory: memory.Allocation | None = None
         self.ended: Any = None  # of the threads at hand
         self.changes = 0  # stores, and atomics that have changed something
@@ -296,26 +297,32 @@ class Statements:
 
     def _loop(self, stmt: nodes.For | nodes.While, frame: Frame, test: Callable[[Frame, int], Any]) -> Left:
         """Runs the body while the test holds; lanes that leave are not with those that go on, unless they linger."""
-        current, alive, returned = frame, None, None
-        trip = 0
-        snapshot: Any = None
         may_linger = self._may_linger(stmt)
+        going, returned, trip = Going(frame, may_linger), None, 0
+        snapshot: Any = None
+        straight = self.trips.of(stmt) if may_linger else None
+        if straight is not None and straight.test is not None:
+            test = self._tested(straight.test)
         while True:
+            self.expressions.kept_for_a_trip.clear()
             try:
                 if self.watching.statements:
-                    self.watching.tests(stmt, current)
-                goes_on = test(current, trip)
+                    self.watching.tests(stmt, going.frame)
+                goes_on = test(going.frame, trip)
             except Fault as fault:
-                _put(fault, stmt, current)
+                _put(fault, stmt, going.frame)
                 raise
             if isinstance(goes_on, np.generic):
                 if not goes_on:
                     break
-            elif not goes_on.all():
-                current, alive, is_over = _those(current, alive, goes_on, frame, may_linger)
-                if is_over:
-                    break
-            left = self.block(stmt.body, current)
+            elif not (going.alive is None and goes_on.all()) and not going.stay(goes_on):
+                break
+            current = going.frame
+            left = None
+            if straight is None:
+                left = self.block(stmt.body, current)
+            else:
+                straight.run(self.expressions, current)
             trip += 1
             if isinstance(left, int):
                 if left == _CONTINUE:
@@ -329,17 +336,21 @@ class Statements:
                 (gone,) = np.nonzero(left == _RETURN)
                 if len(gone):
                     returned = _noted(returned, current, frame, gone)
-                stays = (left == 0) | (left == _CONTINUE)
-                current, alive, is_over = _those(current, alive, stays, frame, may_linger)
-                if is_over:
+                if not going.stay((left == 0) | (left == _CONTINUE)):
                     break
             if isinstance(stmt, nodes.While) and trip >= _FIRST_LOOK:
-                if alive is not None and (snapshot is not None or trip & (trip - 1) == 0):
-                    current, alive = current.kept(np.flatnonzero(alive)), None
-                snapshot = self._look(stmt, current, trip, snapshot)
-        if current is not frame:
-            current.merge()
+                if snapshot is not None or trip & (trip - 1) == 0:
+                    going.leave_behind()
+                snapshot = self._look(stmt, going.frame, trip, snapshot)
+        if straight is not None:
+            self.expressions.kept_for_a_trip.clear()
+            self.expressions.kept_for_all_trips.clear()
+        if going.frame is not frame:
+            going.frame.merge()
         return returned
+
+    def _tested(self, test: Step) -> Callable[[Frame, int], Any]:
+        return lambda current, trip: tree.dense(test(self.expressions, current))
 
     def _may_linger(self, stmt: nodes.For | nodes.While) -> bool:
         """Lanes that have left a loop may go on beside the others until it pays to part: nothing comes of it, for the
@@ -452,24 +463,6 @@ def variables(frame: Frame, position: int) -> dict[str, Any]:
             if _is_written(symbol):
                 found[symbol.name] = tree.lane_of(value, where)
     return found
-
-
-def _those(current: Frame, alive: Any, stays: Any, whole: Frame, may_linger: bool) -> tuple[Frame, Any, bool]:
-    """(the frame of the lanes of a loop that go on, which of its lanes these are (None: all), whether there are none).
-
-    `alive` is what it was before; lanes linger as long as they are few.
-    """
-    if alive is not None:
-        stays = stays & alive
-    count, number = current.lanes.count, int(np.count_nonzero(stays))
-    if number in (0, count):
-        return current, alive, number == 0
-    if current is whole:
-        return whole.part(np.flatnonzero(stays)), None, False
-    current.leave(np.flatnonzero(~stays if alive is None else alive & ~stays))
-    if may_linger and number >= _WORTH_PARTING * count:
-        return current, stays, False
-    return current.kept(np.flatnonzero(stays)), None, False
 
 
 def _is_written(symbol: Symbol) -> bool:

@@ -83,6 +83,10 @@ def dense(leaf: Any) -> Any:
 
 def take(value: Value, positions: Any) -> Value:
     """The value of some of the lanes."""
+    if isinstance(value, np.ndarray):
+        return value.take(positions)
+    if isinstance(value, np.generic):
+        return value
     return mapped(lambda leaf: leaf if isinstance(leaf, np.generic) else dense(leaf).take(positions), value)
 
 

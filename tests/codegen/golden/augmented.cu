@@ -8,6 +8,11 @@ template <class T> struct kb_array1 {
     __device__ __forceinline__ T &operator()(long long i0) const { return *(T *)(data + (i0 * stride[0])); }
 };
 struct vec2f { float c[2]; };
+__device__ __forceinline__ void kb_wait() {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
 __device__ __forceinline__ float kb_atomic_add(float &p, float v) { return (float)atomicAdd((float *)&p, (float)v); }
 __device__ __forceinline__ int kb_add(int a, int b) { return (int)((unsigned int)a + (unsigned int)b); }
 __device__ __forceinline__ unsigned char kb_add(unsigned char a, unsigned char b) { return (unsigned char)((unsigned int)a + (unsigned int)b); }
@@ -29,6 +34,7 @@ namespace kb_unit {
 // golden.augmented:augmented
 extern "C" __global__ void augmented(const kb_launch1 kb_launch, kb_array1<float> a, kb_array1<vec2f> v, kb_array1<unsigned char> c)
 {
+    kb_wait();
     const unsigned int kb_linear = blockIdx.x * blockDim.x + threadIdx.x + kb_launch.origin;
     if (kb_linear >= kb_launch.end) return;
     const int kb_tid = (int)kb_linear;

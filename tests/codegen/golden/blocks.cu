@@ -22,6 +22,11 @@ template <class T> struct kb_array1 {
     char *data; int shape[1]; int stride[1];
     __device__ __forceinline__ T &operator()(long long i0) const { return *(T *)(data + (i0 * stride[0])); }
 };
+__device__ __forceinline__ void kb_wait() {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
 __device__ __forceinline__ int kb_lane_id() { return (int)((threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z)) & 31); }
 __device__ __forceinline__ int kb_add(int a, int b) { return (int)((unsigned int)a + (unsigned int)b); }
 __device__ __forceinline__ int kb_atomic_add(int &p, int v) { return (int)atomicAdd((int *)&p, (int)v); }
@@ -43,6 +48,7 @@ namespace kb_unit {
 // golden.blocks:count
 extern "C" __global__ void count(const kb_launch2 kb_launch, kb_array2<int> data, kb_array1<int> counts, unsigned int lanes)
 {
+    kb_wait();
     const unsigned int kb_linear = blockIdx.x * blockDim.x + threadIdx.x;
     const kb_index2 kb_tid = kb_locate(kb_launch, kb_linear);
     __shared__ int bins_memory[32];
@@ -80,6 +86,7 @@ __device__ __forceinline__ float block_sum(kb_shared1<float, 64> tile)
 // golden.blocks:reduce
 extern "C" __global__ void reduce(const kb_launch1 kb_launch, kb_array1<float> data, kb_array1<float> out)
 {
+    kb_wait();
     const unsigned int kb_linear = (unsigned int)(kb_block_idx() * kb_block_dim() + kb_thread_idx());
     const int kb_tid = (int)kb_linear;
     __shared__ float tile_memory[64];
@@ -97,6 +104,7 @@ extern "C" __global__ void reduce(const kb_launch1 kb_launch, kb_array1<float> d
 // golden.blocks:transpose
 extern "C" __global__ void transpose(const kb_launch1 kb_launch, kb_array2<float> a, kb_array2<float> out)
 {
+    kb_wait();
     __shared__ float tile_memory[272];
     const kb_shared2<float, 16, 17> tile = {tile_memory};
 #line 31 "/kbuild/golden/blocks.py"

@@ -8,6 +8,11 @@ template <class T> struct kb_array1 {
     char *data; int shape[1]; int stride[1];
     __device__ __forceinline__ T &operator()(long long i0) const { return *(T *)(data + (i0 * stride[0])); }
 };
+__device__ __forceinline__ void kb_wait() {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
 
 namespace kb_unit {
 
@@ -22,6 +27,7 @@ __device__ __forceinline__ int own(const int kb_tid)
 // golden.early_return:early_return
 extern "C" __global__ void early_return(const kb_launch1 kb_launch, kb_array1<int> a, int n)
 {
+    kb_wait();
     const unsigned int kb_linear = blockIdx.x * blockDim.x + threadIdx.x + kb_launch.origin;
     if (kb_linear >= kb_launch.end) return;
     const int kb_tid = (int)kb_linear;

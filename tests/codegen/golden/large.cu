@@ -10,6 +10,11 @@ template <class T> struct kb_array1 {
     __device__ __forceinline__ T &operator()(long long i0) const { return *(T *)(data + (i0 * stride[0])); }
 };
 struct vec32i { int c[32]; };
+__device__ __forceinline__ void kb_wait() {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
 __device__ __forceinline__ mat5x5f operator-(mat5x5f a) { mat5x5f r; for (int i = 0; i < 5; ++i) for (int j = 0; j < 5; ++j) r.r[i].c[j] = (-a.r[i].c[j]); return r; }
 __device__ __forceinline__ mat5x5f kb_fill_mat5x5f(float x) { mat5x5f r; for (int i = 0; i < 5; ++i) for (int j = 0; j < 5; ++j) r.r[i].c[j] = x; return r; }
 __device__ __forceinline__ mat5x5f kb_fma(mat5x5f a, float b, mat5x5f c) { mat5x5f r; for (int i = 0; i < 5; ++i) for (int j = 0; j < 5; ++j) r.r[i].c[j] = fmaf(a.r[i].c[j], b, c.r[i].c[j]); return r; }
@@ -22,6 +27,7 @@ namespace kb_unit {
 // golden.large:damped
 extern "C" __global__ void damped(const kb_launch1 kb_launch, kb_array1<mat5x5f> m, kb_array1<vec32i> v)
 {
+    kb_wait();
     const unsigned int kb_linear = blockIdx.x * blockDim.x + threadIdx.x + kb_launch.origin;
     if (kb_linear >= kb_launch.end) return;
     const int kb_tid = (int)kb_linear;

@@ -9,6 +9,11 @@ template <class T> struct kb_array1 {
     char *data; int shape[1]; int stride[1];
     __device__ __forceinline__ T &operator()(long long i0) const { return *(T *)(data + (i0 * stride[0])); }
 };
+__device__ __forceinline__ void kb_wait() {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
 __device__ __forceinline__ mat2x2f operator-(mat2x2f a) { return mat2x2f{{vec2f{{(-a.r[0].c[0]), (-a.r[0].c[1])}}, vec2f{{(-a.r[1].c[0]), (-a.r[1].c[1])}}}}; }
 __device__ __forceinline__ mat2x2f kb_fma(mat2x2f a, float b, mat2x2f c) { return mat2x2f{{vec2f{{fmaf(a.r[0].c[0], b, c.r[0].c[0]), fmaf(a.r[0].c[1], b, c.r[0].c[1])}}, vec2f{{fmaf(a.r[1].c[0], b, c.r[1].c[0]), fmaf(a.r[1].c[1], b, c.r[1].c[1])}}}}; }
 __device__ __forceinline__ int kb_add(int a, int b) { return (int)((unsigned int)a + (unsigned int)b); }
@@ -63,6 +68,7 @@ __device__ __forceinline__ vec2f matvec(mat2x2f m, vec2f v)
 // golden.matrices:matrices
 extern "C" __global__ void matrices(const kb_launch1 kb_launch, kb_array1<mat2x2f> m, vec2f v)
 {
+    kb_wait();
     const unsigned int kb_linear = blockIdx.x * blockDim.x + threadIdx.x + kb_launch.origin;
     if (kb_linear >= kb_launch.end) return;
     const int kb_tid = (int)kb_linear;

@@ -18,6 +18,11 @@ __device__ __forceinline__ kb_half kb_to_half(unsigned long long x) { kb_half y;
 struct vec3f { float c[3]; };
 struct vec2f { float c[2]; };
 struct mat2x2f { vec2f r[2]; };
+__device__ __forceinline__ void kb_wait() {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
 __device__ __forceinline__ vec3f operator*(float a, vec3f b) { return vec3f{{(a * b.c[0]), (a * b.c[1]), (a * b.c[2])}}; }
 
 namespace kb_unit {
@@ -34,6 +39,7 @@ __device__ __forceinline__ float checked(float x)
 // golden.printing:shown
 extern "C" __global__ void shown(const kb_launch1 kb_launch, kb_array1<float> a, long long n, unsigned int m, bool b, kb_half h, vec3f v)
 {
+    kb_wait();
     const unsigned int kb_linear = blockIdx.x * blockDim.x + threadIdx.x + kb_launch.origin;
     if (kb_linear >= kb_launch.end) return;
     const int kb_tid = (int)kb_linear;

@@ -11,6 +11,11 @@ template <class T> struct kb_array1 {
 struct vec3f { float c[3]; };
 struct transformf { float c[7]; };
 struct vec2f { float c[2]; };
+__device__ __forceinline__ void kb_wait() {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
 __device__ __forceinline__ quatf kb_fma(quatf a, float b, quatf c) { return quatf{{fmaf(a.c[0], b, c.c[0]), fmaf(a.c[1], b, c.c[1]), fmaf(a.c[2], b, c.c[2]), fmaf(a.c[3], b, c.c[3])}}; }
 __device__ __forceinline__ vec3f operator+(vec3f a, vec3f b) { return vec3f{{(a.c[0] + b.c[0]), (a.c[1] + b.c[1]), (a.c[2] + b.c[2])}}; }
 
@@ -27,6 +32,7 @@ __device__ __forceinline__ quatf quat_mul(quatf a, quatf b)
 // golden.rotations:turn
 extern "C" __global__ void turn(const kb_launch1 kb_launch, kb_array1<quatf> q, kb_array1<transformf> t, vec3f rate)
 {
+    kb_wait();
     const unsigned int kb_linear = blockIdx.x * blockDim.x + threadIdx.x + kb_launch.origin;
     if (kb_linear >= kb_launch.end) return;
     const int kb_tid = (int)kb_linear;

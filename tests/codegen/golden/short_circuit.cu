@@ -10,6 +10,11 @@ template <class T> struct kb_array1 {
 __device__ __forceinline__ int kb_neg(int a) { return (int)(0 - (unsigned int)a); }
 __device__ __forceinline__ int kb_add(int a, int b) { return (int)((unsigned int)a + (unsigned int)b); }
 __device__ __forceinline__ int kb_atomic_add(int &p, int v) { return (int)atomicAdd((int *)&p, (int)v); }
+__device__ __forceinline__ void kb_wait() {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
 
 namespace kb_unit {
 
@@ -25,6 +30,7 @@ __device__ __forceinline__ bool take(kb_array1<int> a, int i)
 // golden.short_circuit:short_circuit
 extern "C" __global__ void short_circuit(const kb_launch1 kb_launch, kb_array1<int> a, int n)
 {
+    kb_wait();
     const unsigned int kb_linear = blockIdx.x * blockDim.x + threadIdx.x + kb_launch.origin;
     if (kb_linear >= kb_launch.end) return;
     bool t4 = {};

@@ -14,6 +14,11 @@ template <class T> struct kb_array2 {
     char *data; int shape[2]; int stride[2];
     __device__ __forceinline__ T &operator()(long long i0, long long i1) const { return *(T *)(data + (i0 * stride[0] + i1 * stride[1])); }
 };
+__device__ __forceinline__ void kb_wait() {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
 
 namespace kb_unit {
 
@@ -21,6 +26,7 @@ namespace kb_unit {
 // golden.tid_2:tid_2
 extern "C" __global__ void tid_2(const kb_launch2 kb_launch, kb_array2<float> a)
 {
+    kb_wait();
     const unsigned int kb_linear = blockIdx.x * blockDim.x + threadIdx.x;
     if (kb_linear >= kb_launch.count) return;
     const kb_index2 kb_tid = kb_locate(kb_launch, kb_linear);

@@ -15,6 +15,11 @@ template <class T> struct kb_array3 {
     char *data; int shape[3]; int stride[3];
     __device__ __forceinline__ T &operator()(long long i0, long long i1, long long i2) const { return *(T *)(data + (i0 * stride[0] + i1 * stride[1] + i2 * stride[2])); }
 };
+__device__ __forceinline__ void kb_wait() {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
 
 namespace kb_unit {
 
@@ -22,6 +27,7 @@ namespace kb_unit {
 // golden.tid_3:tid_3
 extern "C" __global__ void tid_3(const kb_launch3 kb_launch, kb_array3<float> a)
 {
+    kb_wait();
     const unsigned int kb_linear = blockIdx.x * blockDim.x + threadIdx.x;
     if (kb_linear >= kb_launch.count) return;
     const kb_index3 kb_tid = kb_locate(kb_launch, kb_linear);

@@ -16,6 +16,11 @@ template <class T> struct kb_array4 {
     char *data; int shape[4]; int stride[4];
     __device__ __forceinline__ T &operator()(long long i0, long long i1, long long i2, long long i3) const { return *(T *)(data + (i0 * stride[0] + i1 * stride[1] + i2 * stride[2] + i3 * stride[3])); }
 };
+__device__ __forceinline__ void kb_wait() {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
 
 namespace kb_unit {
 
@@ -23,6 +28,7 @@ namespace kb_unit {
 // golden.tid_4:tid_4
 extern "C" __global__ void tid_4(const kb_launch4 kb_launch, kb_array4<float> a)
 {
+    kb_wait();
     const unsigned int kb_linear = blockIdx.x * blockDim.x + threadIdx.x;
     if (kb_linear >= kb_launch.count) return;
     const kb_index4 kb_tid = kb_locate(kb_launch, kb_linear);

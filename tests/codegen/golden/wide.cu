@@ -7,6 +7,11 @@ template <class T> struct kb_array1 {
     char *data; int shape[1]; int stride[1];
     __device__ __forceinline__ T &operator()(long long i0) const { return *(T *)(data + (i0 * stride[0])); }
 };
+__device__ __forceinline__ void kb_wait() {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
 __device__ __forceinline__ long long kb_mul(long long a, long long b) { return (long long)((unsigned long long)a * (unsigned long long)b); }
 __device__ __forceinline__ long long kb_mod(long long a, long long b) { unsigned long long x = a < 0 ? 0 - (unsigned long long)a : (unsigned long long)a, y = b < 0 ? 0 - (unsigned long long)b : (unsigned long long)b; unsigned long long r = y == 0 ? x : x % y; return (long long)(a < 0 ? 0 - r : r); }
 __device__ __forceinline__ long long kb_add(long long a, long long b) { return (long long)((unsigned long long)a + (unsigned long long)b); }
@@ -19,6 +24,7 @@ namespace kb_unit {
 // golden.wide:wide
 extern "C" __global__ void wide(const kb_launch1 kb_launch, kb_array1<long long> a, kb_array1<double> d, unsigned long long u, int n)
 {
+    kb_wait();
     const unsigned int kb_linear = blockIdx.x * blockDim.x + threadIdx.x + kb_launch.origin;
     if (kb_linear >= kb_launch.end) return;
     const int kb_tid = (int)kb_linear;

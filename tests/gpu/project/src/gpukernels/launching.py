@@ -60,3 +60,23 @@ def scalars(
     out[7] = h
     out[8] = v.z
     out[9] = kb.float64(m[2, 1])
+
+
+@kb.kernel
+def mirror(a: kb.array(dtype=float), out: kb.array(dtype=float)):
+    """Each number comes from the other end, which another block has written."""
+    i = kb.tid()
+    out[i] = a[a.shape[0] - 1 - i] + 1.0
+
+
+@kb.kernel
+def late(out: kb.array(dtype=float), rounds: int, value: float):
+    """The last thread's number comes long after the others."""
+    i = kb.tid()
+    total = 0
+    if i == out.shape[0] - 1:
+        for k in range(rounds):
+            total = total * 3 + k
+    out[i] = value
+    if total == -1:  # never: the loop is not to be left out
+        out[i] = 0.0
