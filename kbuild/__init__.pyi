@@ -69,6 +69,8 @@ from kbuild.primitives.sums import array_sum as array_sum
 
 types = _factories
 
+_Order: TypeAlias = Literal["relaxed", "acquire", "release", "acq_rel"]
+_Scope: TypeAlias = Literal["device", "block", "system"]
 _T = TypeVar("_T")
 _U = TypeVar("_U")
 _P = ParamSpec("_P")
@@ -138,7 +140,7 @@ def cuda_kernel(
     name: str | None = None,
     *,
     block_dim: int = 256,
-    shared: int = 0,
+    shared_memory: int = 0,
     arrays: Literal["pointers", "views"] = "pointers",
 ) -> Callable[[Callable[..., None]], Kernel]:
     """Declares a kernel of a CUDA C++ file: `@cuda_kernel("reduce.cu", "reduce<float, 256>")` above its signature."""
@@ -1400,6 +1402,14 @@ def block_idx() -> _Position:
 def grid_dim() -> _Position:
     """How many blocks the grid has; `.x`, `.y`, `.z` along one axis."""
 
+@_overload
+def grid_range(stop: int, /) -> Any:
+    """The range shared out among the threads of the grid: `for i in kb.grid_range(n)`."""
+
+@_overload
+def grid_range(start: int, stop: int, /) -> Any: ...
+@_overload
+def grid_range(start: int, stop: int, step: int, /) -> Any: ...
 def lane_id() -> int:
     """The thread's number in its warp, 0 to 31."""
 
@@ -1414,6 +1424,105 @@ def syncwarp(mask: int = 4294967295) -> None:
 
 def thread_idx() -> _Position:
     """The thread's number in its block; `kb.thread_idx().x` along one axis."""
+
+def warp_id() -> int:
+    """The warp's number in its block: that of the thread, over 32."""
+
+def all(condition: int) -> bool:
+    """Whether the condition holds in every lane of the warp."""
+
+def any(condition: int) -> bool:
+    """Whether the condition holds in some lane of the warp."""
+
+def ballot(condition: int) -> int:
+    """A bit for each lane whose condition holds."""
+
+def match_any(value: int) -> int:
+    """A bit for each lane of equal value."""
+
+def shfl(value: _T, lane: int, width: int = 32) -> _T:
+    """The value of lane `lane` mod `width` of the group of `width` lanes."""
+
+def shfl_down(value: _T, delta: int, width: int = 32) -> _T:
+    """The value of the lane `delta` above in the group, else the own one."""
+
+def shfl_up(value: _T, delta: int, width: int = 32) -> _T:
+    """The value of the lane `delta` below in the group, else the own one."""
+
+def shfl_xor(value: _T, mask: int, width: int = 32) -> _T:
+    """The value of the lane whose number is the own one ^ `mask`."""
+
+@_overload
+def block_max(value: _N, /) -> _N:
+    """The largest value of the threads of the block, in each of them, as `max` has it; element by element."""
+
+@_overload
+def block_max(value: _C, /) -> _C: ...
+@_overload
+def block_min(value: _N, /) -> _N:
+    """The smallest value of the threads of the block, in each of them, as `min` has it; element by element."""
+
+@_overload
+def block_min(value: _C, /) -> _C: ...
+@_overload
+def block_scan_exclusive(value: _N, /) -> _N:
+    """The sum over the threads of the block below this one, by their numbers; zero in thread 0."""
+
+@_overload
+def block_scan_exclusive(value: _C, /) -> _C: ...
+@_overload
+def block_scan_inclusive(value: _N, /) -> _N:
+    """The sum over the threads of the block up to this one, by their numbers: the warps before, then the own one."""
+
+@_overload
+def block_scan_inclusive(value: _C, /) -> _C: ...
+@_overload
+def block_sum(value: _N, /) -> _N:
+    """The sum over the threads of the block, in each of them."""
+
+@_overload
+def block_sum(value: _C, /) -> _C: ...
+@_overload
+def warp_max(value: _N, /) -> _N:
+    """The largest value of the lanes of the warp, in each of them, as `max` has it; element by element."""
+
+@_overload
+def warp_max(value: _C, /) -> _C: ...
+@_overload
+def warp_min(value: _N, /) -> _N:
+    """The smallest value of the lanes of the warp, in each of them, as `min` has it; element by element."""
+
+@_overload
+def warp_min(value: _C, /) -> _C: ...
+@_overload
+def warp_scan_exclusive(value: _N, /) -> _N:
+    """The sum over the lanes below this one; zero in lane 0."""
+
+@_overload
+def warp_scan_exclusive(value: _C, /) -> _C: ...
+@_overload
+def warp_scan_inclusive(value: _N, /) -> _N:
+    """The sum over the lanes up to this one."""
+
+@_overload
+def warp_scan_inclusive(value: _C, /) -> _C: ...
+@_overload
+def warp_sum(value: _N, /) -> _N:
+    """The sum over the lanes of the warp, in each of them."""
+
+@_overload
+def warp_sum(value: _C, /) -> _C: ...
+def assume(condition: int) -> None:
+    """Tells the compiler that the condition holds here; the simulator checks it."""
+
+def load_readonly(array: array[_T] | indexedarray[_T], /, *indices: int) -> _T:
+    """An element of an array that nobody stores to while the kernel runs, through the cache for such data."""
+
+def load_streaming(array: array[_T] | indexedarray[_T], /, *indices: int) -> _T:
+    """An element that is needed once: caches let go of it first."""
+
+def store_streaming(array: array[_T] | indexedarray[_T], /, *indices_and_value: Any) -> None:
+    """`array[indices] = value`, of what is not read again soon: caches let go of it first."""
 
 def static(expression: _T) -> _T:
     """The value of a Python expression, computed while building; as a condition it removes a branch before typing."""
@@ -2319,59 +2428,59 @@ def pnoise(state: int, xyzt: vec4, px: int, py: int, pz: int, pt: int, /) -> flo
     """Noise in space and time that repeats after whole periods, also where coordinates are negative."""
 
 @_overload
-def atomic_add(array: array[_T] | indexedarray[_T], /, *indices_and_values: Any) -> _T:
+def atomic_add(array: array[_T] | indexedarray[_T], /, *indices_and_values: Any, order: _Order = ..., scope: _Scope = ...) -> _T:
     """Adds to the element."""
 
 @_overload
-def atomic_add(place: _T, value: _T, /) -> _T: ...
+def atomic_add(place: _T, value: _T, /, *, order: _Order = ..., scope: _Scope = ...) -> _T: ...
 @_overload
-def atomic_and(array: array[_T] | indexedarray[_T], /, *indices_and_values: Any) -> _T:
+def atomic_and(array: array[_T] | indexedarray[_T], /, *indices_and_values: Any, order: _Order = ..., scope: _Scope = ...) -> _T:
     """Keeps the bits that the value has too."""
 
 @_overload
-def atomic_and(place: _T, value: _T, /) -> _T: ...
+def atomic_and(place: _T, value: _T, /, *, order: _Order = ..., scope: _Scope = ...) -> _T: ...
 @_overload
-def atomic_cas(array: array[_T] | indexedarray[_T], /, *indices_and_values: Any) -> _T:
+def atomic_cas(array: array[_T] | indexedarray[_T], /, *indices_and_values: Any, order: _Order = ..., scope: _Scope = ...) -> _T:
     """Replaces the element where it equals `compare`, bit by bit."""
 
 @_overload
-def atomic_cas(place: _T, compare: _T, value: _T, /) -> _T: ...
+def atomic_cas(place: _T, compare: _T, value: _T, /, *, order: _Order = ..., scope: _Scope = ...) -> _T: ...
 @_overload
-def atomic_exch(array: array[_T] | indexedarray[_T], /, *indices_and_values: Any) -> _T:
+def atomic_exch(array: array[_T] | indexedarray[_T], /, *indices_and_values: Any, order: _Order = ..., scope: _Scope = ...) -> _T:
     """Replaces the element."""
 
 @_overload
-def atomic_exch(place: _T, value: _T, /) -> _T: ...
+def atomic_exch(place: _T, value: _T, /, *, order: _Order = ..., scope: _Scope = ...) -> _T: ...
 @_overload
-def atomic_max(array: array[_T] | indexedarray[_T], /, *indices_and_values: Any) -> _T:
+def atomic_max(array: array[_T] | indexedarray[_T], /, *indices_and_values: Any, order: _Order = ..., scope: _Scope = ...) -> _T:
     """Keeps the larger; a NaN loses."""
 
 @_overload
-def atomic_max(place: _T, value: _T, /) -> _T: ...
+def atomic_max(place: _T, value: _T, /, *, order: _Order = ..., scope: _Scope = ...) -> _T: ...
 @_overload
-def atomic_min(array: array[_T] | indexedarray[_T], /, *indices_and_values: Any) -> _T:
+def atomic_min(array: array[_T] | indexedarray[_T], /, *indices_and_values: Any, order: _Order = ..., scope: _Scope = ...) -> _T:
     """Keeps the smaller; a NaN loses."""
 
 @_overload
-def atomic_min(place: _T, value: _T, /) -> _T: ...
+def atomic_min(place: _T, value: _T, /, *, order: _Order = ..., scope: _Scope = ...) -> _T: ...
 @_overload
-def atomic_or(array: array[_T] | indexedarray[_T], /, *indices_and_values: Any) -> _T:
+def atomic_or(array: array[_T] | indexedarray[_T], /, *indices_and_values: Any, order: _Order = ..., scope: _Scope = ...) -> _T:
     """Sets the bits of the value."""
 
 @_overload
-def atomic_or(place: _T, value: _T, /) -> _T: ...
+def atomic_or(place: _T, value: _T, /, *, order: _Order = ..., scope: _Scope = ...) -> _T: ...
 @_overload
-def atomic_sub(array: array[_T] | indexedarray[_T], /, *indices_and_values: Any) -> _T:
+def atomic_sub(array: array[_T] | indexedarray[_T], /, *indices_and_values: Any, order: _Order = ..., scope: _Scope = ...) -> _T:
     """Subtracts from the element."""
 
 @_overload
-def atomic_sub(place: _T, value: _T, /) -> _T: ...
+def atomic_sub(place: _T, value: _T, /, *, order: _Order = ..., scope: _Scope = ...) -> _T: ...
 @_overload
-def atomic_xor(array: array[_T] | indexedarray[_T], /, *indices_and_values: Any) -> _T:
+def atomic_xor(array: array[_T] | indexedarray[_T], /, *indices_and_values: Any, order: _Order = ..., scope: _Scope = ...) -> _T:
     """Turns the bits of the value round."""
 
 @_overload
-def atomic_xor(place: _T, value: _T, /) -> _T: ...
+def atomic_xor(place: _T, value: _T, /, *, order: _Order = ..., scope: _Scope = ...) -> _T: ...
 @_overload
 def lower_bound(arr: array[Any], value: float, /) -> int:
     """The first position whose element is not below the value, else the length of the array; elements never fall."""

@@ -292,13 +292,15 @@ CODES: dict[str, Code] = {
     ),
     "KB194": Code(
         "an array in shared memory without a constant shape and a type",
-        "Its size is part of the machine code: numbers, names of numbers outside the kernel, `kb.static(…)`.",
+        "Its size is part of the machine code: numbers, names of numbers outside the kernel, `kb.static(…)`. The first "
+        "extent may be None: then the launch gives the memory, with `shared_memory=`.",
         _kernel("tile = kb.shared_array(n, float)", "tile[0] = a[0]"),
         _kernel("tile = kb.shared_array((16, 17), float)", "tile[0, 0] = a[0]"),
     ),
     "KB195": Code(
         "more shared memory than a block may have",
-        "CUDA allows 48 KiB to the arrays of a kernel and of the functions that it calls, together.",
+        "CUDA allows 48 KiB to the arrays of a kernel and of the functions that it calls, together; more is had where "
+        "the launch gives it, to one array with a first extent of None.",
         _kernel("tile = kb.shared_array((128, 128), float)", "tile[0, 0] = a[0]"),
         _kernel("tile = kb.shared_array((96, 128), float)", "tile[0, 0] = a[0]"),
     ),

@@ -69,6 +69,8 @@ from kbuild.primitives.sums import array_sum as array_sum
 
 types = _factories
 
+_Order: TypeAlias = Literal["relaxed", "acquire", "release", "acq_rel"]
+_Scope: TypeAlias = Literal["device", "block", "system"]
 _T = TypeVar("_T")
 _U = TypeVar("_U")
 _P = ParamSpec("_P")
@@ -138,7 +140,7 @@ def cuda_kernel(
     name: str | None = None,
     *,
     block_dim: int = 256,
-    shared: int = 0,
+    shared_memory: int = 0,
     arrays: Literal["pointers", "views"] = "pointers",
 ) -> Callable[[Callable[..., None]], Kernel]:
     """Declares a kernel of a CUDA C++ file: `@cuda_kernel("reduce.cu", "reduce<float, 256>")` above its signature."""

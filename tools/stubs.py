@@ -157,8 +157,13 @@ def _heads(entry: Entry, signature: Described) -> list[str]:
         return ["() -> _Position"]
     if entry.group == "Atomic operations":  # no parameter can follow the indices by position
         values = "compare: _T, value: _T" if entry.name == "atomic_cas" else "value: _T"
-        of_array = "(array: array[_T] | indexedarray[_T], /, *indices_and_values: Any) -> _T"
-        return [of_array, f"(place: _T, {values}, /) -> _T"]
+        options = "order: _Order = ..., scope: _Scope = ..."
+        of_array = f"(array: array[_T] | indexedarray[_T], /, *indices_and_values: Any, {options}) -> _T"
+        return [of_array, f"(place: _T, {values}, /, *, {options}) -> _T"]
+    if entry.name in ("load_readonly", "load_streaming"):
+        return ["(array: array[_T] | indexedarray[_T], /, *indices: int) -> _T"]
+    if entry.name == "store_streaming":
+        return ["(array: array[_T] | indexedarray[_T], /, *indices_and_value: Any) -> None"]
     words = [p.word for p in signature.parameters]
     fixed = [word for word in words if word.split("[")[0] in FIXED]
     if not fixed:
@@ -175,7 +180,8 @@ def _head(entry: Entry, signature: Described, suffix: str | None) -> str:
     # What has rows or several functions takes no keywords; forms do where they have defaults.
     is_form = entry.row is None and not entry.is_library
     has_names = len(entry.uses) == 1 or (is_form and any(p.default for p in signature.parameters))
-    is_named = entry.row is None and not entry.is_stateful and has_names
+    has_names = has_names and (entry.row is None or entry.row.is_collective)
+    is_named = not entry.is_stateful and has_names
     for parameter in signature.parameters:
         parameters.append(_parameter(parameter, suffix, text, is_reduced))
     if not is_named:

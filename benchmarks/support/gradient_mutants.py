@@ -23,6 +23,7 @@ class Mutant:
 
 
 _REVERSE, _SWEEPS, _TRANSFORM = "autodiff/reverse.py", "autodiff/sweeps.py", "autodiff/transform.py"
+_EARLY = "autodiff/early.py"
 _RECORDED, _STABLE, _NEEDED = "autodiff/recorded.py", "autodiff/stable.py", "autodiff/needed.py"
 _JUMPS, _ACTIVITY, _SAVING, _INLINE = (f"autodiff/{name}.py" for name in ("jumps", "activity", "saving", "inline"))
 
@@ -279,6 +280,12 @@ MUTANTS = (
         "reverse = Reverse(Activity(body), adjoints, owned)",
         "every_one = frozenset(p for s in arrays for p in float_arrays(s.type, s.name))\n"
         "    reverse = Reverse(Activity(body), adjoints, every_one)",
+    ),
+    Mutant(
+        "a sum is loaded before another one of the same array is stored",
+        _EARLY,
+        "path in self._sums or used & self._assigned:\n            return False\n        self._sums[path] = ",
+        "used & self._assigned:\n            return False\n        self._sums[f'{path} {len(self._all)}'] = ",
     ),
     Mutant(
         "an array that is loaded is not kept",

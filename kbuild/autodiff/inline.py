@@ -123,6 +123,20 @@ def _refuse_cooperation(function: Function) -> None:
                     node.span,
                     _WITHOUT,
                 )
+            if isinstance(node, nodes.Intrinsic) and node.order != nodes.ORDERS[0]:
+                raise Undifferentiable(
+                    f"threads tell one another of what they have done here (order={node.order!r}), and a kernel whose "
+                    "threads work together has no adjoint",
+                    node.span,
+                    _WITHOUT,
+                )
+            if isinstance(node, nodes.Intrinsic) and node.name in nodes.COLLECTIVES:
+                raise Undifferentiable(
+                    f"the lanes of a warp do kb.{node.name} together here, and a kernel whose threads work together "
+                    "has no adjoint",
+                    node.span,
+                    _WITHOUT,
+                )
 
 
 _NATIVE = (
@@ -206,7 +220,7 @@ class _Inliner:
                 self.call(call, frame, out, is_wanted=False)
             case nodes.Evaluate(nodes.Intrinsic(name) as atomic) if has_effects(name):
                 out.append(Do(self.atomic(atomic, frame, out), span))
-            case nodes.Evaluate() | nodes.Print() | nodes.Assert():
+            case nodes.Evaluate() | nodes.Print() | nodes.Assert() | nodes.Assume():
                 pass
             case nodes.Native(name=name, body=body, has_body=has_body):
                 if not has_body:
@@ -355,7 +369,7 @@ class _Inliner:
         operands = [self.leaf(one, frame, out) for one in rest]
         target = self.place(place, frame, out)
         assert not isinstance(target, (dict, list))
-        return nodes.Intrinsic(value.name, (target, *operands), value.type, value.span)
+        return replace(value, arguments=(target, *operands))
 
     # Expressions
 

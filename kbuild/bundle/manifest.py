@@ -24,17 +24,20 @@ def kernel_row(
     optional: Sequence[str] = (),
     *,
     whole_blocks: bool = False,
+    dynamic_shared: int = 0,
     any_block_dim: bool = False,
-    dynamic_shared: int | None = None,
     waits: bool = False,
+    is_plain: bool = False,
+    shared_memory: int = 0,
 ) -> Row:
     """A kernel's row; offsets are in bytes from the start of the parameter block, behind the launch header.
 
     `optional` names the arrays that may be None, fields of structs as `model.mask`; `any_block_dim`: the kernel does
-    not say how many threads its blocks have; `waits`: its code begins as `codegen.blocks.wait` says. `dynamic_shared`:
-    it is written in CUDA C++, so that its parameters begin at 0, and a launch gives it as many bytes of shared memory.
+    not say how many threads its blocks have; `dynamic_shared`: bytes of a row of the array in shared memory whose
+    extent the launch gives (0: none); `waits`: its code begins as `codegen.blocks.wait` says. `is_plain`: it is written
+    in CUDA C++, so that its parameters begin at 0, and a launch that says nothing gives each block `shared_memory`
+    bytes.
     """
-    is_plain = dynamic_shared is not None
     has_origin = format.writes_origin(ndim) and not is_plain
     header = 0 if is_plain else format.header_size(ndim, has_origin)
     offsets, size = format.layout_behind(header, [type for _, type in parameters])
@@ -49,12 +52,14 @@ def kernel_row(
         row["whole_blocks"] = True
     elif any_block_dim:
         row["any_block_dim"] = True
+    if dynamic_shared:
+        row["dynamic_shared"] = dynamic_shared
     if has_origin:
         row["origin"] = True
     if is_plain:
         row["plain"] = True
-    if dynamic_shared:
-        row["dynamic_shared"] = dynamic_shared
+    if shared_memory:
+        row["shared_memory"] = shared_memory
     if waits:
         row["waits"] = True
     return row

@@ -73,8 +73,11 @@ def _show(label: str, parsed: format.Parsed, console: Console) -> None:
         threads = "blocks as suits the GPU" if kernel.get("any_block_dim") else f"{kernel['block_dim']} threads a block"
         kind = "CUDA C++" if kernel.get("plain") else f"tid() of {kernel['ndim']}"
         title = f"{kernel['name']}: {kind}, {threads}"
-        title += f", {kernel['dynamic_shared']} bytes of dynamic shared memory" if "dynamic_shared" in kernel else ""
         title += ", whole blocks only" if kernel.get("whole_blocks") else ""
+        row = kernel.get("dynamic_shared")
+        title += f", shared memory at launch ({row} bytes a row)" if row else ""
+        bytes = kernel.get("shared_memory")
+        title += f", shared memory at launch ({bytes} bytes unless it says so)" if bytes else ""
         rows = [(row["name"], row["type"], row["offset"], row["size"]) for row in kernel["parameters"]]
         console.table(title, ("parameter", "type", "offset", "size"), rows)
     own = Counter(_definition(kernel["name"]) for kernel in manifest["kernels"] if _is_own(kernel["name"]))

@@ -33,20 +33,46 @@ extern "C" __device__ void cudaGraphSetConditional(unsigned long long handle, un
 """
 
 
-def function(name: str, type: Scalar, sum_of: str) -> str:
+# Ends of CUDA's functions for each scope. They exist from sm_60 on; before, atomics are those of the whole device.
+SUFFIXES = {"device": "", "block": "_block", "system": "_system"}
+_FENCES = {"": "__threadfence", "_block": "__threadfence_block", "_system": "__threadfence_system"}
+
+
+def ordered(name: str, type: Scalar, order: str, suffix: str) -> str:
+    """The helper between fences: what a relaxed operation and a fence give together, is what the order asks for."""
+    t, fence = SCALAR_NAMES[type.spelling], f"{_FENCES[suffix]}();"
+    before = f"{fence} " if order in ("release", "acq_rel") else ""
+    after = f" {fence}" if order in ("acquire", "acq_rel") else ""
+    values = ("compare", "value") if name == "atomic_cas" else ("value",)
+    parameters = "".join(f", {t} {one}" for one in values)
+    call = f"kb_{name}{suffix}(p, {', '.join(values)})"
+    body = f"{before}{t} found = {call};{after} return found;"
+    return f"{INLINE} {t} kb_{name}_{order}{suffix}({t} &p{parameters}) {{ {body} }}\n"
+
+
+def function(name: str, type: Scalar, sum_of: str, suffix: str = "") -> str:
     """The helper `kb_atomic_…` for one type. `sum_of` is the text of `a + b` for the type (narrow and half types)."""
+    if suffix:
+        plain = _function(name, type, sum_of, "", suffix)
+        scoped = _function(name, type, sum_of, suffix, suffix)
+        return f"#if __CUDA_ARCH__ >= 600\n{scoped}#else\n{plain}#endif\n"
+    return _function(name, type, sum_of, "", "")
+
+
+def _function(name: str, type: Scalar, sum_of: str, scope: str, suffix: str) -> str:
+    """`scope` is the end of CUDA's function, `suffix` that of ours."""
     op = name.removeprefix("atomic_")
     t = SCALAR_NAMES[type.spelling]
     if op == "cas":
-        return _compare_and_swap(type, t)
+        return _compare_and_swap(type, t, scope, suffix)
     if op == "graph_condition":
         return _GRAPH_CONDITION
     native = _NATIVE.get(op, {}).get(type.spelling)
     if native is not None:
         w = SCALAR_NAMES[native]
-        call = f"atomic{op.capitalize()}"
-        return f"{INLINE} {t} kb_{name}({t} &p, {t} v) {{ return ({t}){call}(({w} *)&p, ({w})v); }}\n"
-    return _loop(name, type, t, _desired(op, type, sum_of))
+        call = f"atomic{op.capitalize()}{scope}"
+        return f"{INLINE} {t} kb_{name}{suffix}({t} &p, {t} v) {{ return ({t}){call}(({w} *)&p, ({w})v); }}\n"
+    return _loop(f"{name}{suffix}", type, t, _desired(op, type, sum_of), scope)
 
 
 def _desired(op: str, type: Scalar, sum_of: str) -> str:
@@ -104,7 +130,7 @@ def _access(type: Scalar) -> tuple[str, str, str, str]:
     )
 
 
-def _loop(name: str, type: Scalar, t: str, desired: str) -> str:
+def _loop(name: str, type: Scalar, t: str, desired: str, scope: str) -> str:
     find, w, current, merged = _access(type)
     return f"""\
 __device__ inline {t} kb_{name}({t} &p, {t} b) {{
@@ -114,25 +140,25 @@ __device__ inline {t} kb_{name}({t} &p, {t} b) {{
         seen = old;
         {t} a = {_from_bits(type, current)};
         {w} bits = {_bits(type, desired)};
-        old = atomicCAS(word, seen, {merged});
+        old = atomicCAS{scope}(word, seen, {merged});
     }} while (old != seen);
     return {_from_bits(type, current)};
 }}
 """
 
 
-def _compare_and_swap(type: Scalar, t: str) -> str:
+def _compare_and_swap(type: Scalar, t: str, scope: str, suffix: str) -> str:
     find, w, current, merged = _access(type)
     wanted = f"({w})({_bits(type, 'compare')})"
     return f"""\
-__device__ inline {t} kb_atomic_cas({t} &p, {t} compare, {t} b) {{
+__device__ inline {t} kb_atomic_cas{suffix}({t} &p, {t} compare, {t} b) {{
     {find}
     {w} old = *(volatile {w} *)word, seen;
     {w} bits = {_bits(type, "b")};
     do {{
         seen = old;
         if ({current} != {wanted}) break;
-        old = atomicCAS(word, seen, {merged});
+        old = atomicCAS{scope}(word, seen, {merged});
     }} while (old != seen);
     return {_from_bits(type, current)};
 }}

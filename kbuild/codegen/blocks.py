@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kbuild.codegen.helpers import INLINE
+from kbuild.ir.blocks import DYNAMIC_ALIGNMENT
 
 _OVER_ALL_AXES = {
     "thread_idx": "threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z)",
@@ -15,6 +16,7 @@ _OVER_ALL_AXES = {
     ),
     # Warps are made of threads by their number in the block.
     "lane_id": "(threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z)) & 31",
+    "warp_id": "(threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z)) >> 5",
 }
 _ALONG = {"thread_idx": "threadIdx", "block_idx": "blockIdx", "block_dim": "blockDim", "grid_dim": "gridDim"}
 
@@ -40,6 +42,15 @@ def wait() -> str:
 #if __CUDA_ARCH__ >= 900
     asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
+}}
+"""
+
+
+# One for a kernel, behind its static arrays, and how large the launch has made it.
+DYNAMIC_MEMORY = f"""\
+extern __shared__ __align__({DYNAMIC_ALIGNMENT}) unsigned char kb_dynamic[];
+{INLINE} unsigned int kb_dynamic_bytes() {{
+    unsigned int n; asm("mov.u32 %0, %%dynamic_smem_size;" : "=r"(n)); return n;
 }}
 """
 

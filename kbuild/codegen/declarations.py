@@ -38,7 +38,7 @@ def _own_expressions(stmt: Stmt) -> list[nodes.Expr]:
             return [value]
         case nodes.Print(_, arguments):
             return list(arguments)
-        case nodes.If(condition, _, _) | nodes.While(condition, _) | nodes.Assert(condition):
+        case nodes.If(condition, _, _) | nodes.While(condition, _) | nodes.Assert(condition) | nodes.Assume(condition):
             return [condition]
         case nodes.For(_, start, stop, step, _):
             return [start, stop, step]

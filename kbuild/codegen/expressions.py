@@ -42,9 +42,12 @@ if TYPE_CHECKING:
         def rounding(self, source: Scalar, target: Scalar) -> str: ...
         def view(self, array: Array, count: int) -> str: ...
         def position(self, what: str) -> str: ...
+        def dynamic(self) -> str: ...
         def same(self) -> str: ...
         def from_end(self) -> str: ...
-        def atomic(self, name: str, type: Scalar, sum_of: str) -> str: ...
+        def atomic(self, name: str, type: Scalar, sum_of: str, scope: str, order: str) -> str: ...
+        def cached(self, what: str, hint: str, type: Type) -> str: ...
+        def collective(self, name: str, type: Scalar) -> str: ...
         def function(self, function: Function, thread: str) -> str: ...
 
 
@@ -71,8 +74,10 @@ class ExpressionEmitter:
                 return constant(value, type)
             case nodes.Read(symbol):
                 return self.name_of(symbol)
-            case nodes.Index(array, indices):
-                return f"{self.text(array)}({', '.join(self.positions(array, indices))})"
+            case nodes.Index(_, _, type, _, cache) if cache:
+                return f"{self.unit.cached('load', cache, type)}({self.element(expr)})"
+            case nodes.Index():
+                return self.element(expr)
             case nodes.Component(base, indices):
                 return self.component(base, indices)
             case nodes.Member(base, field):
@@ -114,6 +119,10 @@ class ExpressionEmitter:
             case nodes.Intrinsic():
                 return self.intrinsic(expr)
 
+    def element(self, place: nodes.Index) -> str:
+        """An element of an array, as a place."""
+        return f"{self.text(place.array)}({', '.join(self.positions(place.array, place.indices))})"
+
     def bare(self, expr: Expr) -> str:
         """The expression without the parentheses around it, for places that need none."""
         text = self.text(expr)
@@ -134,6 +143,9 @@ class ExpressionEmitter:
         """Size of a dimension; a view's is one of the array that it is part of."""
         if isinstance(array, nodes.View):
             return self.extent(array.array, axis + len(array.indices))
+        if isinstance(array.type, Shared) and axis == 0 and array.type.is_dynamic:
+            self.unit.dynamic()
+            return f"(int)(kb_dynamic_bytes() / {array.type.row}u)"
         if isinstance(array.type, Shared):
             return str(array.type.shape[axis])
         return f"{self.text(array)}.shape[{axis}]"
@@ -263,7 +275,9 @@ class ExpressionEmitter:
         texts = [self.text(a) for a in expr.arguments]
         assert isinstance(type, Scalar)
         if row.is_atomic:
-            return self.atomic(expr.name, type, texts)
+            return self.atomic(expr, type, texts)
+        if row.is_collective:
+            return f"{self.unit.collective(expr.name, type)}({', '.join(texts)})"
         spelling = row.cuda.get(type.spelling)
         if spelling is None and type == FLOAT16:
             spelling = row.cuda["float32"]
@@ -278,11 +292,12 @@ class ExpressionEmitter:
         text = f"{spelling}({', '.join(texts)})"
         return text if expr.type != BOOL else f"(bool)({text})"
 
-    def atomic(self, name: str, type: Scalar, texts: list[str]) -> str:
+    def atomic(self, expr: nodes.Intrinsic, type: Scalar, texts: list[str]) -> str:
+        name = expr.name
         if name == "atomic_sub":
             name, texts = "atomic_add", [texts[0], self.unary("neg", texts[1], type)]
         sum_of = self.scalar("add", "a", "b", type) if name == "atomic_add" else ""
-        return f"{self.unit.atomic(name, type, sum_of)}({', '.join(texts)})"
+        return f"{self.unit.atomic(name, type, sum_of, expr.scope, expr.order)}({', '.join(texts)})"
 
 
 @lru_cache(maxsize=1024)

@@ -17,7 +17,7 @@ from kbuild.ir.blocks import in_whole_blocks
 from kbuild.ir.nodes import Const, Expr, Function, Kernel, Stmt, Symbol
 from kbuild.ir.signs import never_negative
 from kbuild.ir.traverse import walk
-from kbuild.ir.types import VOID, Array, Scalar, Shared, Type
+from kbuild.ir.types import VOID, WORD, Array, Scalar, Shared, Type
 
 if TYPE_CHECKING:
     from typing import Protocol
@@ -120,10 +120,17 @@ class FunctionEmitter:
     def shared(self, symbol: Symbol) -> list[str]:
         """The memory of an array that the block shares, and the array."""
         assert isinstance(symbol.type, Shared)
-        count = symbol.type.bytes // symbol.type.element.size
+        element, size = self.unit.type_name(symbol.type.element), symbol.type.bytes
+        if symbol.type.is_dynamic:
+            return [f"    const {self.declaration(symbol)} = {{({element} *){self.unit.dynamic()}}};"]
         memory = self.names.fresh(f"{symbol.name}_memory")
+        if symbol.type.element.align < WORD:  # an object below a word would make the word's atomics no part of it
+            return [
+                f"    __shared__ __align__({WORD}) unsigned char {memory}[{size}];",
+                f"    const {self.declaration(symbol)} = {{({element} *){memory}}};",
+            ]
         return [
-            f"    __shared__ {self.unit.type_name(symbol.type.element)} {memory}[{count}];",
+            f"    __shared__ {element} {memory}[{size // symbol.type.element.size}];",
             f"    const {self.declaration(symbol)} = {{{memory}}};",
         ]
 
@@ -151,6 +158,9 @@ class FunctionEmitter:
             case nodes.Assign(nodes.Read(symbol) as target, value):
                 place = self.declaration(symbol) if self.in_place.get(symbol) is stmt else bare(target)
                 self.line(f"{place} = {bare(value)};", indent, stmt)
+            case nodes.Assign(nodes.Index(cache="streaming") as target, value):
+                store = self.unit.cached("store", "streaming", target.type)
+                self.line(f"{store}({self.expressions.element(target)}, {bare(value)});", indent, stmt)
             case nodes.Assign(target, value):
                 self.line(f"{bare(target)} = {bare(value)};", indent, stmt)
             case nodes.Evaluate(value):
@@ -165,6 +175,8 @@ class FunctionEmitter:
                 self.line("}", indent)
             case nodes.Print(pieces, arguments):
                 self.line(printing.statement(pieces, arguments, self.expressions.bare), indent, stmt)
+            case nodes.Assume(condition):
+                self.line(f"__builtin_assume({bare(condition)});", indent, stmt)
             case nodes.Assert():
                 self.line(printing.assertion(stmt, self.expressions.bare), indent, stmt)
             case nodes.Break():

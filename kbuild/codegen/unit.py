@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from kbuild.codegen import atomics, blocks, helpers, indexed, native
+from kbuild.codegen import atomics, blocks, caches, helpers, indexed, native, warps
 from kbuild.codegen.functions import FunctionEmitter
 from kbuild.codegen.names import Names, field_name
 from kbuild.codegen.types import SCALAR_NAMES, array_name, composite_name
@@ -150,10 +150,31 @@ class UnitEmitter:
         self.parts.setdefault(("rounding", source.spelling, target.spelling), helpers.rounding(source, target))
         return f"kb_{target.spelling}"
 
-    def atomic(self, name: str, type: Scalar, sum_of: str) -> str:
+    def atomic(self, name: str, type: Scalar, sum_of: str, scope: str, order: str) -> str:
         """The helper of an atomic operation."""
         self.type_name(type)
-        self.parts.setdefault(("atomic", name, type.spelling), atomics.function(name, type, sum_of))
+        suffix = atomics.SUFFIXES[scope]
+        text = atomics.function(name, type, sum_of, suffix)
+        self.parts.setdefault(("atomic", name, type.spelling, scope), text)
+        if order == "relaxed":
+            return f"kb_{name}{suffix}"
+        text = atomics.ordered(name, type, order, suffix)
+        self.parts.setdefault(("atomic", name, type.spelling, scope, order), text)
+        return f"kb_{name}_{order}{suffix}"
+
+    def cached(self, what: str, hint: str, type: Type) -> str:
+        """The helper that loads or stores a value with a hint for the caches."""
+        text = caches.function(what, hint, self.type_name(type), type)
+        self.parts.setdefault(("cached", what, hint, type.spelling), text)
+        return f"kb_{what}_{hint}"
+
+    def collective(self, name: str, type: Scalar) -> str:
+        """The helper of what the lanes of a warp do together."""
+        self.type_name(type)
+        for what in ("block_dim", "thread_idx"):
+            self.position(what)
+        self.parts.setdefault(("lanes",), warps.LANES)
+        self.parts.setdefault(("collective", name, type.spelling), warps.function(name, type))
         return f"kb_{name}"
 
     def view(self, array: Array, count: int) -> str:
@@ -178,6 +199,11 @@ class UnitEmitter:
         """The helper that every kernel begins with."""
         self.parts.setdefault(("wait",), blocks.wait())
 
+    def dynamic(self) -> str:
+        """The shared memory that the launch gives."""
+        self.parts.setdefault(("dynamic",), blocks.DYNAMIC_MEMORY)
+        return "kb_dynamic"
+
     def native_parameter(self, type: Type, name: str, is_adjoint: bool) -> tuple[str, str]:
         """(type, argument) of what a text in CUDA C++ gets for a variable."""
         kind = self.type_name(type)
@@ -189,7 +215,7 @@ class UnitEmitter:
             wrapper = native.adjoint_name(type, element)
             if ("adjoint", wrapper) not in self.parts:
                 scalar = type.element if isinstance(type.element, Scalar) else type.element.element  # type: ignore[attr-defined]
-                add = self.atomic("atomic_add", scalar, "kb_to_half(kb_float(a) + kb_float(b))")
+                add = self.atomic("atomic_add", scalar, "kb_to_half(kb_float(a) + kb_float(b))", "device", "relaxed")
                 text = native.adjoint(
                     type, element, lambda at, v: f"{add}({at}, {v})", native.negative(type.element, element)
                 )

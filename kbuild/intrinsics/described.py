@@ -33,14 +33,51 @@ block_dim         no     () -> Int32
     # How many threads a block has; `.x`, `.y`, `.z` along one axis.
 grid_dim          no     () -> Int32
     # How many blocks the grid has; `.x`, `.y`, `.z` along one axis.
+grid_range        no     (stop: Integer) -> Any; (start: Integer, stop: Integer) -> Any; \
+(start: Integer, stop: Integer, step: Integer) -> Any
+    # The range shared out among the threads of the grid: `for i in kb.grid_range(n)`.
 lane_id           no     () -> Int32
     # The thread's number in its warp, 0 to 31.
+warp_id           no     () -> Int32
+    # The warp's number in its block: that of the thread, over 32.
 shared_array      no     (shape: Any, dtype: Type) -> Any
     # An array in the memory of the block, declared once: `tile = kb.shared_array((16, 17), float)`.
 syncthreads       no     () -> None
     # Waits until every thread of the block is here.
 syncwarp          no     (mask: Uint32 = 4294967295) -> None
     # Waits until every thread of the warp that the mask names is here.
+
+== Warps
+shfl              no     (value: Value, lane: Int32, width: int = 32) -> Value
+shfl_up           no     (value: Value, delta: Int32, width: int = 32) -> Value
+shfl_down         no     (value: Value, delta: Int32, width: int = 32) -> Value
+shfl_xor          no     (value: Value, mask: Int32, width: int = 32) -> Value
+ballot            no     (condition: Bool) -> Uint32
+any               no     (condition: Bool) -> Bool
+all               no     (condition: Bool) -> Bool
+match_any         no     (value: Integer) -> Uint32
+
+== Sums and scans of warps and blocks
+warp_sum          yes    (value: Number) -> Number; (value: Composite[Number]) -> Composite[Number]
+warp_min          no     (value: Number) -> Number; (value: Composite[Number]) -> Composite[Number]
+warp_max          no     (value: Number) -> Number; (value: Composite[Number]) -> Composite[Number]
+warp_scan_inclusive  no  (value: Number) -> Number; (value: Composite[Number]) -> Composite[Number]
+warp_scan_exclusive  no  (value: Number) -> Number; (value: Composite[Number]) -> Composite[Number]
+block_sum         yes    (value: Number) -> Number; (value: Composite[Number]) -> Composite[Number]
+block_min         no     (value: Number) -> Number; (value: Composite[Number]) -> Composite[Number]
+block_max         no     (value: Number) -> Number; (value: Composite[Number]) -> Composite[Number]
+block_scan_inclusive  no  (value: Number) -> Number; (value: Composite[Number]) -> Composite[Number]
+block_scan_exclusive  no  (value: Number) -> Number; (value: Composite[Number]) -> Composite[Number]
+
+== Hints
+assume            no     (condition: Bool) -> None
+    # Tells the compiler that the condition holds here; the simulator checks it.
+load_readonly     yes    (array: Array[Value], *indices: Int32) -> Value
+    # An element of an array that nobody stores to while the kernel runs, through the cache for such data.
+load_streaming    yes    (array: Array[Value], *indices: Int32) -> Value
+    # An element that is needed once: caches let go of it first.
+store_streaming   yes    (array: Array[Value], *indices: Int32, value: Value) -> None
+    # `array[indices] = value`, of what is not read again soon: caches let go of it first.
 
 == Compile time
 static            no     (expression: Value) -> Value
@@ -282,17 +319,17 @@ curlnoise         yes    \
 (state: Uint32, xyzt: vec4, octaves: Uint32 = 1, lacunarity: Float32 = 2.0, gain: Float32 = 0.5) -> vec3
 
 == Atomic operations
-atomic_add        yes    (array: Array[Number], *indices: Int32, value: Number) -> Number
-atomic_sub        yes    (array: Array[Number], *indices: Int32, value: Number) -> Number
-atomic_min        parts  (array: Array[Number], *indices: Int32, value: Number) -> Number
+atomic_add        yes    (array: Array[Number], *indices: Int32, value: Number, *, order: str = 'relaxed', scope: str = 'device') -> Number
+atomic_sub        yes    (array: Array[Number], *indices: Int32, value: Number, *, order: str = 'relaxed', scope: str = 'device') -> Number
+atomic_min        parts  (array: Array[Number], *indices: Int32, value: Number, *, order: str = 'relaxed', scope: str = 'device') -> Number
     ! the one value that is there after the launch gets all; of equal ones any
-atomic_max        parts  (array: Array[Number], *indices: Int32, value: Number) -> Number
+atomic_max        parts  (array: Array[Number], *indices: Int32, value: Number, *, order: str = 'relaxed', scope: str = 'device') -> Number
     ! the one value that is there after the launch gets all; of equal ones any
-atomic_and        no     (array: Array[Integer], *indices: Int32, value: Integer) -> Integer
-atomic_or         no     (array: Array[Integer], *indices: Int32, value: Integer) -> Integer
-atomic_xor        no     (array: Array[Integer], *indices: Int32, value: Integer) -> Integer
-atomic_exch       no     (array: Array[Number], *indices: Int32, value: Number) -> Number
-atomic_cas        no     (array: Array[Number], *indices: Int32, compare: Number, value: Number) -> Number
+atomic_and        no     (array: Array[Integer], *indices: Int32, value: Integer, *, order: str = 'relaxed', scope: str = 'device') -> Integer
+atomic_or         no     (array: Array[Integer], *indices: Int32, value: Integer, *, order: str = 'relaxed', scope: str = 'device') -> Integer
+atomic_xor        no     (array: Array[Integer], *indices: Int32, value: Integer, *, order: str = 'relaxed', scope: str = 'device') -> Integer
+atomic_exch       no     (array: Array[Number], *indices: Int32, value: Number, *, order: str = 'relaxed', scope: str = 'device') -> Number
+atomic_cas        no     (array: Array[Number], *indices: Int32, compare: Number, value: Number, *, order: str = 'relaxed', scope: str = 'device') -> Number
 
 == Searching
 lower_bound       no     (arr: Array[Number], value: Number) -> Int32; \

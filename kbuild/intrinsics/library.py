@@ -13,9 +13,18 @@ from __future__ import annotations
 from typing import Any
 
 from kbuild.intrinsics import (
+    collectives,
+    decompositions,
+    library_rotations,
+    library_spatial,
+    linear,
+    noise,
+    random,
+    searching,
+)
+from kbuild.intrinsics import (
     decomposition_gradients as decomposition_gradients,  # it gives the decompositions theirs
 )
-from kbuild.intrinsics import decompositions, library_rotations, library_spatial, linear, noise, random, searching
 from kbuild.intrinsics.overload import Overload, overload
 from kbuild.loader import builtins as kb
 from kbuild.loader.own_gradients import adjoint, func_grad
@@ -329,6 +338,7 @@ FUNCTIONS |= library_rotations.FUNCTIONS | library_spatial.FUNCTIONS
 # Names with several functions, told apart by the arguments.
 OVERLOADS: dict[str, tuple[Overload, ...]] = {
     "sign": (overload("number", sign), overload("composite", cw_sign)),
+    **collectives.OVERLOADS,
     **linear.OVERLOADS,
     **noise.OVERLOADS,
     **random.OVERLOADS,

@@ -1,7 +1,7 @@
 """Signatures of intrinsics: `(x: Float, y: Float) -> Float`.
 
 A capitalised word is a set of types and, within one signature, one type: every parameter written `Float` has the same
-floating-point type as the first. `Bool` and `Int32` are themselves.
+floating-point type as the first. `Bool`, `Int32` and `Uint32` are themselves.
 """
 
 from __future__ import annotations
@@ -10,13 +10,15 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from kbuild.ir.types import BOOL, INT32, Type, is_float, is_integer, is_number
+from kbuild.ir.types import BOOL, INT32, UINT32, Scalar, Type, is_float, is_integer, is_number
 
 _SETS: dict[str, tuple[str, Callable[[Type], bool]]] = {
     "Float": ("a floating-point number", is_float),
     "Integer": ("an integer", is_integer),
     "Number": ("a number", is_number),
+    "Scalar": ("a number or bool", lambda type: isinstance(type, Scalar)),
     "Bool": ("a bool", lambda type: type == BOOL),
+    "Int32": ("an int32", lambda type: type == INT32),
 }
 
 
@@ -32,7 +34,7 @@ class Signature:
         """The result type for these arguments, or a sentence that says which argument does not fit and why."""
         if len(arguments) != len(self.parameters):
             return f"takes {len(self.parameters)} argument(s) {self.text}, not {len(arguments)}"
-        bound: dict[str, Type] = {"Bool": BOOL, "Int32": INT32}
+        bound: dict[str, Type] = {"Bool": BOOL, "Int32": INT32, "Uint32": UINT32}
         for (name, set_name), type in zip(self.parameters, arguments, strict=True):
             words, contains = _SETS[set_name]
             if not contains(type):

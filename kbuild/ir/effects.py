@@ -1,4 +1,4 @@
-"""Which functions change memory, print, assert or wait: their calls keep their place among the statements."""
+"""Which functions change memory, print, assert, assume or wait: their calls keep their place among the statements."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ HasEffects = Callable[[str], bool]
 
 @cache
 def changes_memory(function: Function, has_effects: HasEffects) -> bool:
-    """The function, or one that it calls, stores to an array, prints, asserts, waits at a barrier, or has an
-    intrinsic's effect, by name.
+    """The function, or one that it calls, stores to an array, prints, asserts, assumes, waits at a barrier, or has an
+    intrinsic's effect (on memory, or on the other lanes of the warp), by name.
 
     What is printed goes through memory too, and a failed assert ends what would come after it.
     """
@@ -25,7 +25,7 @@ def changes_memory(function: Function, has_effects: HasEffects) -> bool:
         match node:
             case nodes.Assign(target, _):
                 return isinstance(root_of(target), nodes.Index)
-            case nodes.Print() | nodes.Assert() | nodes.Barrier():
+            case nodes.Print() | nodes.Assert() | nodes.Assume() | nodes.Barrier():
                 return True
             case nodes.Native(inputs=inputs, type=type, is_together=is_together):
                 return is_together or type == VOID or any(isinstance(one.type, Array) for one in inputs)

@@ -107,7 +107,7 @@ def _read_expressions(stmt: Stmt) -> list[Expr]:
             return [*_read_by_target(target), value]
         case nodes.Evaluate(value):
             return [value]
-        case nodes.If(condition, _, _) | nodes.While(condition, _) | nodes.Assert(condition):
+        case nodes.If(condition, _, _) | nodes.While(condition, _) | nodes.Assert(condition) | nodes.Assume(condition):
             return [condition]
         case nodes.Print(_, arguments):
             return list(arguments)

@@ -4,7 +4,7 @@
     function = Function(name, module, parameters, result, body, shared, wraps, gradient?, replay?)
     stmt     = Assign(place, expr) | Evaluate(expr) | If(expr, stmt*, stmt*) | While(expr, stmt*)
              | For(symbol, start, stop, step, stmt*) | Break | Continue | Return(expr?)
-             | Print(pieces, expr*) | Assert(expr, owner, number, text) | Barrier(expr?)
+             | Print(pieces, expr*) | Assert(expr, owner, number, text) | Assume(expr, text) | Barrier(expr?)
              | Native(text, expr*, expr*, stmt*)
     place    = Read(symbol) | Index(array, expr*) | Component(place, expr*) | Member(place, field)
     expr     = Const | place | Extent(array, axis) | View(array, expr*) | ThreadIndex(axis, ndim)
@@ -28,10 +28,21 @@ Meaning, where the names leave a choice:
   body and never read outside.
 - `Print` writes its pieces, arguments in the places of the conversions, as C's printf does (see `ir.formats`).
 - `Assert` ends the thread where its condition is false, and the launch then fails.
+- `Assume` says what holds here: the compiler may count on it. Where it does not hold, nothing is defined.
+- An atomic is ordered as C++ has it (`ORDERS`): `release` lets all that acquire from it see what was done before,
+  `acquire` sees that. Threads within its `scope` (`SCOPES`) take part; it is atomic for those alone.
+- `cache` of an `Index` is a hint (`HINTS`) and changes no meaning. What is read as `readonly` is stored to by nobody
+  while the kernel runs.
 - The symbols in a function's `shared` are arrays in shared memory: one each for every block, the same for every call.
   Their elements hold anything until assigned.
 - `Barrier` is reached by all threads of a block (or by the lanes of a warp in its mask), or by none. What they did to
   memory before it is seen by all of them after it.
+- An `Intrinsic` of `COLLECTIVES` is reached by all lanes of a warp that the block has, or by none. They exchange
+  values, and nothing is said about memory. `shfl*` take (value, lane | delta | mask, width): of the second the low
+  five bits count, the width is a constant, 1, 2, 4 … 32. Lanes form groups of so many. `shfl` reads lane (lane mod
+  width) of the own group, `shfl_up` the lane `delta` below and `shfl_down` above, `shfl_xor` the own number ^ mask;
+  where that is beyond the group (below it for `shfl_up`, above it for the others), or a lane that the block does not
+  have, the result is the own value.
 - `Native` is CUDA C++: what it does nobody looks at. It stands at the top of a function, takes the parameters among its
   `inputs`, adds to its `adjoints`, and with a type other than void returns from the function. It may read and change
   every array that it is given; given values alone, it does nothing but return one. `body` does the same in other words,
@@ -60,6 +71,14 @@ BINARY_OPS: Final = frozenset({"add", "sub", "mul", "div", "floordiv", "mod", "s
 COMPARE_OPS: Final = frozenset({"eq", "ne", "lt", "le", "gt", "ge"})
 LOGICAL_OPS: Final = frozenset({"and", "or"})
 POSITIONS: Final = frozenset({"thread_idx", "block_idx", "block_dim", "grid_dim"})  # those along an axis, too
+SHUFFLES: Final = frozenset({"shfl", "shfl_up", "shfl_down", "shfl_xor"})
+COLLECTIVES: Final = SHUFFLES | {"ballot", "any", "all", "match_any"}  # intrinsics that all lanes of a warp do together
+
+
+# Of atomics; the first of each is what they are unless the source says otherwise.
+ORDERS: Final = ("relaxed", "acquire", "release", "acq_rel")
+SCOPES: Final = ("device", "block", "system")
+HINTS: Final = frozenset({"readonly", "streaming"})  # for caches, where an element is loaded or stored
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -91,12 +110,13 @@ class Read:
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """Element of an array in memory; as many integer indices as the array has dimensions."""
+    """Element of an array in memory; as many integer indices as the array has dimensions. `cache` is "" or a hint."""
 
     array: Expr
     indices: tuple[Expr, ...]
     type: Type
     span: Span | None = None
+    cache: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,8 +181,8 @@ class ThreadIndex:
 @dataclass(frozen=True, slots=True)
 class Position:
     """Where the thread stands in the grid, int32: one of `POSITIONS` along x, y or z (0, 1, 2), or over all axes (None,
-    x fastest), or its `lane_id` or `launch_idx` (None): its number in the driver launch, which is a piece of a launch
-    that is too large for one.
+    x fastest), or its `lane_id`, the `warp_id` of its warp in the block, or `launch_idx` (None): its number in the
+    driver launch, which is a piece of a launch that is too large for one.
     """
 
     what: str
@@ -264,12 +284,15 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Intrinsic:
-    """A row of `kbuild.intrinsics` by name. An atomic's first argument is a place in an array."""
+    """A row of `kbuild.intrinsics` by name. An atomic's first argument is a place in an array; one of `COLLECTIVES`
+    stands where effects do, since all lanes come to it together."""
 
     name: str
     arguments: tuple[Expr, ...]
     type: Type
     span: Span | None = None
+    order: str = "relaxed"
+    scope: str = "device"
 
 
 @dataclass(frozen=True, slots=True)
@@ -342,6 +365,15 @@ class Assert:
     condition: Expr
     owner: str
     number: int
+    text: str
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Assume:
+    """What holds, in words."""
+
+    condition: Expr
     text: str
     span: Span | None = None
 
@@ -428,7 +460,9 @@ Expr: TypeAlias = (
     | Call
     | Intrinsic
 )
-Stmt: TypeAlias = Assign | Evaluate | If | For | While | Break | Continue | Return | Print | Assert | Barrier | Native
+Stmt: TypeAlias = (
+    Assign | Evaluate | If | For | While | Break | Continue | Return | Print | Assert | Assume | Barrier | Native
+)
 Node: TypeAlias = Expr | Stmt
 
 EXPRESSIONS: Final = Expr.__args__

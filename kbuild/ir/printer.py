@@ -105,6 +105,8 @@ def _statement(stmt: Stmt, names: SymbolNames, known: set[Symbol]) -> Iterator[s
             yield f"print({', '.join([repr(formats.text(pieces)), *(_expr(a, names) for a in arguments)])})"
         case nodes.Assert(condition, owner, number, text):
             yield f"assert {_expr(condition, names)}, {owner}:{number} {text!r}"
+        case nodes.Assume(condition):
+            yield f"assume({_expr(condition, names)})"
         case nodes.Native():
             yield from _native(stmt, names, known)
         case nodes.Barrier(mask):
@@ -134,6 +136,8 @@ def _expr(expr: Expr, names: SymbolNames) -> str:
             return f"{type}({value!r})"
         case nodes.Read(symbol):
             return names[symbol]
+        case nodes.Index(base, indices, _, _, cache) if cache:
+            return f"{cache}({show(base)}[{many(indices)}])"
         case nodes.Index(base, indices) | nodes.View(base, indices) | nodes.Component(base, indices):
             return f"{show(base)}[{many(indices)}]"
         case nodes.Member(base, field):
@@ -166,5 +170,7 @@ def _expr(expr: Expr, names: SymbolNames) -> str:
             return f"{show(base)}.{index}"
         case nodes.Call(callee, arguments):
             return f"{callee.name}({many(arguments)})"
-        case nodes.Intrinsic(name, arguments):
-            return f"{name}({many(arguments)})"
+        case nodes.Intrinsic(name, arguments, _, _, order, scope):
+            about = [order] if order != nodes.ORDERS[0] else []
+            about += [scope] if scope != nodes.SCOPES[0] else []
+            return f"{name}({', '.join([many(arguments), *about])})"

@@ -98,7 +98,7 @@ class _Definition:
 
     def _shared(self, symbol: Symbol) -> ast.stmt:
         assert isinstance(symbol.type, Shared)
-        shape = ast.Tuple([ast.Constant(extent) for extent in symbol.type.shape], ast.Load())
+        shape = ast.Tuple([ast.Constant(extent or None) for extent in symbol.type.shape], ast.Load())
         made = call(kb("shared_array"), shape, self.types(symbol.type.element))
         return ast.Assign([ast.Name(self.name_of(symbol), ast.Store())], made)
 
@@ -127,6 +127,8 @@ class _Definition:
         match stmt:
             case nodes.Assign(nodes.Read() as target, value):
                 return ast.Assign([spell.plain(target)], spell.alone(value))
+            case nodes.Assign(nodes.Index(cache="streaming") as target, value):
+                return ast.Expr(call(kb("store_streaming"), *spell.element(target), spell.fitted(value)))
             case nodes.Assign(target, value):
                 return ast.Assign([spell.plain(target)], spell.fitted(value))
             case nodes.Evaluate(value):
@@ -152,6 +154,8 @@ class _Definition:
                 return ast.Expr(self._print(pieces, arguments))
             case nodes.Assert(condition, _, _, text):
                 return ast.Assert(spell.plain(condition), ast.Constant(text))
+            case nodes.Assume(condition):
+                return ast.Expr(call(kb("assume"), spell.plain(condition)))
             case nodes.Native(text=text):  # that has no body in Python: for reading
                 return ast.Expr(ast.Constant(f"CUDA C++: {text}"))
         raise InternalError(f"{type(stmt).__name__} has no spelling in the kernel language\n{stmt!r:.400}")

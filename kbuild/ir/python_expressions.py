@@ -93,6 +93,8 @@ class Expressions:
                 return ast.Constant(value)
             case nodes.Read(symbol):
                 return ast.Name(self.name_of(symbol), ast.Load())
+            case nodes.Index(cache=hint) if hint:
+                return call(kb(f"load_{hint}"), *self.element(expr))
             case nodes.Index(base, indices) | nodes.View(base, indices):
                 return _subscript(self.plain(base), [self._index(i, None) for i in indices])
             case nodes.Component(base, indices):
@@ -120,8 +122,12 @@ class Expressions:
             case nodes.Call(callee, arguments):
                 return call(ast.Name(self.name_of_function(callee), ast.Load()), *map(self.alone, arguments))
             case nodes.Intrinsic(name, arguments):
+                if name in nodes.COLLECTIVES:
+                    return call(kb(name), *map(self.typed, arguments[:1]), *map(self.fitted, arguments[1:]))
                 spelled = self._atomic(arguments) if self.has_effects(name) else self.together(arguments)
-                return call(kb(name), *spelled)
+                named = {"order": expr.order} if expr.order != nodes.ORDERS[0] else {}
+                named |= {"scope": expr.scope} if expr.scope != nodes.SCOPES[0] else {}
+                return call(kb(name), *spelled, **{key: ast.Constant(text) for key, text in named.items()})
         return self._operator(expr)
 
     def _operator(self, expr: Expr) -> ast.expr:
@@ -173,10 +179,12 @@ class Expressions:
     def _atomic(self, arguments: tuple[Expr, ...]) -> list[ast.expr]:
         """An element as array and indices, a part of an element as the place that it is."""
         place, *values = arguments
-        spelled = [self.plain(place)]
-        if isinstance(place, nodes.Index):
-            spelled = [self.plain(place.array), *(self._index(i, None) for i in place.indices)]
+        spelled = self.element(place) if isinstance(place, nodes.Index) else [self.plain(place)]
         return [*spelled, *map(self.fitted, values)]
+
+    def element(self, place: nodes.Index) -> list[ast.expr]:
+        """The array and the indices of an element."""
+        return [self.plain(place.array), *(self._index(i, None) for i in place.indices)]
 
 
 def number(const: Const) -> ast.expr:

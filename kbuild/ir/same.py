@@ -111,8 +111,8 @@ class _Comparison:
         for field in dataclasses.fields(a):  # type: ignore[arg-type]
             one, two = getattr(a, field.name), getattr(b, field.name)
             # An assert's owner, number and words say where it stands.
-            is_place = field.name == "span" or (isinstance(a, nodes.Assert) and field.name != "condition")
-            if not is_place:
+            says = isinstance(a, (nodes.Assert, nodes.Assume)) and field.name != "condition"
+            if field.name != "span" and not says:
                 self.values(one, two, f"{at}.{type(a).__name__}.{field.name}")
 
     def require(self, a: object, b: object, at: str) -> None:

@@ -27,9 +27,13 @@ from kbuild.loader.abi import (
     Struct,
     Type,
     Vector,
+    align_up,
     quaternion,
     transformation,
 )
+
+DYNAMIC = 0  # an extent that the launch gives
+WORD = 4  # bytes that the hardware compares and swaps at least
 
 __all__ = [
     "BOOL",
@@ -80,20 +84,40 @@ class Tuple(Type):
 
 
 class Shared(Array):
-    """An array in the memory that the threads of a block share: its extents are constants, its elements row-major."""
+    """An array in the memory that the threads of a block share: its extents are constants, its elements row-major.
+
+    The first may be `DYNAMIC`: as many rows as fit into the bytes that the launch gives.
+    """
 
     __slots__ = ("shape",)
 
     def __init__(self, element: Type, shape: tuple[int, ...]) -> None:
         super().__init__(element, len(shape))
         self.shape = shape
-        self.spelling = f"shared[{element.spelling}, {', '.join(map(str, shape))}]"
+        extents = ", ".join("?" if extent == DYNAMIC else str(extent) for extent in shape)
+        self.spelling = f"shared[{element.spelling}, {extents}]"
         self.size = self.align = 0
 
     @property
+    def is_dynamic(self) -> bool:
+        """How many rows it has is known at the launch."""
+        return self.shape[0] == DYNAMIC
+
+    @property
+    def row(self) -> int:
+        """Bytes of what is left at one index."""
+        return math.prod(self.shape[1:]) * self.element.size
+
+    @property
     def bytes(self) -> int:
-        """What its elements take."""
-        return math.prod(self.shape) * self.element.size
+        """What its elements take, in whole words: atomics on narrow ones work on the word around. 0 where the launch
+        says how many there are."""
+        return align_up(math.prod(self.shape) * self.element.size, WORD)
+
+    @property
+    def alignment(self) -> int:
+        """Where it may begin: an element, and a word."""
+        return max(self.element.align, WORD)
 
 
 class Void(Type):

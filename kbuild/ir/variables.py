@@ -165,7 +165,7 @@ def _space(symbol: Symbol, function: Function, is_kernel: bool, places: _Places)
     """Where its value is. What a compiler keeps in a register, or spills, is its own business."""
     if symbol in function.shared:
         assert isinstance(symbol.type, Shared)
-        return f"shared, {symbol.type.bytes} bytes"
+        return f"shared, {'as the launch says' if symbol.type.is_dynamic else f'{symbol.type.bytes} bytes'}"
     elements = ""
     if isinstance(symbol.type, Array):
         elements = ", elements shared" if isinstance(symbol.type, Shared) else ", elements global"

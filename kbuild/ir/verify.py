@@ -11,12 +11,14 @@ from typing import NoReturn
 
 from kbuild.errors import InternalError
 from kbuild.ir import formats, gradients, nodes
+from kbuild.ir.blocks import shared_arrays
 from kbuild.ir.effects import HasEffects, changes_memory
 from kbuild.ir.nodes import Expr, Function, Kernel, Node, Stmt, Symbol
 from kbuild.ir.printer import print_function
 from kbuild.ir.traverse import children, reached, root_of, walk
 from kbuild.ir.types import (
     BOOL,
+    DYNAMIC,
     INT32,
     UINT32,
     VOID,
@@ -49,6 +51,8 @@ def verify(kernel: Kernel, has_effects: HasEffects) -> Kernel:
     for function in [*reached(kernel.function), kernel.function]:
         _Verifier(function, has_effects).run()
         gradients.verify(function)
+    if sum(type.is_dynamic for _, _, type in shared_arrays(kernel.function)) > 1:
+        raise InternalError(f"{kernel.name}: two arrays whose extents the launch gives")
     return kernel
 
 
@@ -66,6 +70,8 @@ class _Verifier:
         for symbol in self.function.shared:
             if not isinstance(symbol.type, Shared):
                 raise InternalError(f"{self.function.name}: {symbol.name} in shared memory is {symbol.type}")
+            if DYNAMIC in symbol.type.shape[1:]:
+                raise InternalError(f"{self.function.name}: {symbol.name} has a dynamic extent that is not the first")
         self.block(self.function.body, in_loop=False)
 
     def fail(self, node: Node, reason: str) -> NoReturn:
@@ -105,6 +111,8 @@ class _Verifier:
             case nodes.Assert(condition, _, number):
                 self.condition(condition)
                 self.require(number > 0, stmt, "number of an assert")
+            case nodes.Assume(condition):
+                self.condition(condition)
             case nodes.Return(value):
                 found = VOID if value is None else value.type
                 self.require(found == self.function.result, stmt, f"returns {found}, not {self.function.result}")
@@ -180,6 +188,7 @@ class _Verifier:
             case nodes.Index(array, indices, type):
                 self.require(isinstance(array.type, Array) and array.type.element == type, expr, "element type")
                 self.require(len(indices) == getattr(array.type, "ndim", -1), expr, "number of indices")
+                self.require(expr.cache == "" or expr.cache in nodes.HINTS, expr, "hint")
                 self.require(all(is_integer(i.type) for i in indices), expr, "index is no integer")
             case nodes.Component(base, indices, type):
                 self.require(component_type(base.type, len(indices)) == type, expr, "component type")
@@ -198,7 +207,7 @@ class _Verifier:
             case nodes.ThreadIndex(axis, ndim, type):
                 self.require(0 <= axis < ndim <= 4 and type == INT32, expr, "thread index")
             case nodes.Position(what, axis, type):
-                known = what in nodes.POSITIONS or (what in ("lane_id", "launch_idx") and axis is None)
+                known = what in nodes.POSITIONS or (what in ("lane_id", "warp_id", "launch_idx") and axis is None)
                 self.require(known and axis in (None, 0, 1, 2) and type == INT32, expr, "position")
             case nodes.Unary(op, operand, type):
                 self.require(op in nodes.UNARY_OPS and operand.type == type, expr, "unary type")
@@ -231,7 +240,15 @@ class _Verifier:
                 wanted = tuple(p.type for p in callee.parameters)
                 self.require(tuple(a.type for a in arguments) == wanted, expr, "arguments")
                 self.require(callee.result == type, expr, "result")
+            case nodes.Intrinsic(name, (_, _, width)) if name in nodes.SHUFFLES:
+                known = isinstance(width, nodes.Const) and width.value in (1, 2, 4, 8, 16, 32)
+                self.require(known, expr, "width of a shuffle")
+            case nodes.Intrinsic(name) if name in nodes.COLLECTIVES:
+                pass
             case nodes.Intrinsic(name, arguments):
+                self.require(expr.order in nodes.ORDERS and expr.scope in nodes.SCOPES, expr, "order or scope")
+                is_plain = (expr.order, expr.scope) == (nodes.ORDERS[0], nodes.SCOPES[0])
+                self.require(is_plain or self.has_effects(name), expr, "order of what is not atomic")
                 # Its types are held to its signature where it is built, by `intrinsics.table`.
                 on_element = bool(arguments) and isinstance(root_of(arguments[0]), nodes.Index)
                 self.require(on_element or not self.has_effects(name), expr, "atomic on no element of an array")

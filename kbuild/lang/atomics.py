@@ -4,29 +4,32 @@ from __future__ import annotations
 
 import ast
 
-from kbuild.errors import InternalError
-from kbuild.intrinsics.table import ALL_ROWS
+from kbuild.errors import InternalError, did_you_mean
+from kbuild.intrinsics.table import ALL_ROWS, ROWS
 from kbuild.ir import nodes
 from kbuild.ir.nodes import Const, Expr
 from kbuild.ir.traverse import root_of
 from kbuild.ir.types import INT32, Array, Matrix, Vector, element_of, is_composite, is_number
 from kbuild.lang import adjoints, places
 from kbuild.lang.context import Context, assigned_symbols
-from kbuild.lang.operands import Operand, describe
+from kbuild.lang.operands import Operand, Static, describe
 from kbuild.lang.parts import fixed
 
 NAMES = frozenset(name for name, row in ALL_ROWS.items() if row.is_atomic)
+_OPTIONS = {"order": nodes.ORDERS, "scope": nodes.SCOPES}
 
 
 def call(ctx: Context, name: str, node: ast.Call) -> Operand:
     """`kb.atomic_…(array, i, …, value)`: as many indices as the array has dimensions; gives the value before."""
-    if node.keywords or any(isinstance(a, ast.Starred) for a in node.args):
-        ctx.refuse("KB130", f"kb.{name} takes positional arguments only", node)
+    is_wrong = any(k.arg not in _OPTIONS for k in node.keywords) or name not in ROWS
+    if any(isinstance(a, ast.Starred) for a in node.args) or (node.keywords and is_wrong):
+        ctx.refuse("KB130", f"kb.{name} takes positional arguments only, but for order and scope", node)
+    order, scope = (_option(ctx, name, option, node) for option in _OPTIONS)
     values = len(ALL_ROWS[name].signature.parameters) - 1
     if len(node.args) < values + 1:
         ctx.refuse("KB130", f"kb.{name}(array, index …{', compare' * (values - 1)}, value)", node)
     if len(node.args) == values + 1:
-        return _on_place(ctx, name, node)
+        return _on_place(ctx, name, node, order, scope)
     array, *rest = ctx.operands(node.args)
     type = ctx.typed(array, node.args[0]).type
     if not isinstance(type, Array):
@@ -39,11 +42,27 @@ def call(ctx: Context, name: str, node: ast.Call) -> Operand:
     assert isinstance(place, nodes.Index)
     typed = [ctx.coerce(o, place.type, node, f"the value of kb.{name}") for o in operands]
     with adjoints.guarded(ctx, place, node):
-        before = apply(ctx, name, place, typed, node)
+        before = apply(ctx, name, place, typed, node, order, scope)
     return before
 
 
-def _on_place(ctx: Context, name: str, node: ast.Call) -> Expr:
+def _option(ctx: Context, name: str, option: str, node: ast.Call) -> str:
+    """`order` or `scope`: one of the words that there are."""
+    words = _OPTIONS[option]
+    given = next((k.value for k in node.keywords if k.arg == option), None)
+    if given is None:
+        return words[0]
+    operand = ctx.expr(given)
+    value = operand.value if isinstance(operand, Static) else None
+    if value not in words:
+        shown = repr(value) if isinstance(value, str) else describe(operand)
+        listed = ", ".join(map(repr, words))
+        help = did_you_mean(value, words) if isinstance(value, str) else None
+        ctx.refuse("KB130", f"the {option} of kb.{name} is one of {listed}, not {shown}", given, help)
+    return str(value)
+
+
+def _on_place(ctx: Context, name: str, node: ast.Call, order: str, scope: str) -> Expr:
     """`kb.atomic_max(bodies[i].energy, x)`: an element of an array as it is written, or a part of one."""
     place = places.as_place(ctx, node.args[0])
     if not isinstance(place, (nodes.Index, nodes.Component, nodes.Member)) or not isinstance(
@@ -60,11 +79,19 @@ def _on_place(ctx: Context, name: str, node: ast.Call) -> Expr:
     ctx.block.extend(later)
     typed = [ctx.coerce(o, place.type, node, f"the value of kb.{name}") for o in operands]
     with adjoints.guarded(ctx, place, node):
-        before = apply(ctx, name, place, typed, node)
+        before = apply(ctx, name, place, typed, node, order, scope)
     return before
 
 
-def apply(ctx: Context, name: str, place: Expr, values: list[Expr], node: ast.AST) -> Expr:
+def apply(
+    ctx: Context,
+    name: str,
+    place: Expr,
+    values: list[Expr],
+    node: ast.AST,
+    order: str = nodes.ORDERS[0],
+    scope: str = nodes.SCOPES[0],
+) -> Expr:
     """The operation as a statement, element by element for a vector or matrix; the value before."""
     span = ctx.span(node)
     if is_number(element_of(place.type)):
@@ -72,7 +99,7 @@ def apply(ctx: Context, name: str, place: Expr, values: list[Expr], node: ast.AS
         if isinstance(fits, str):
             ctx.refuse("KB170", f"kb.{name} does not work on {place.type}: it takes integers", node)
     if is_number(place.type):
-        return ctx.temporary(nodes.Intrinsic(name, (place, *values), place.type, span))
+        return ctx.temporary(nodes.Intrinsic(name, (place, *values), place.type, span, order, scope))
     if not is_composite(place.type) or name == "atomic_cas":
         ctx.refuse("KB170", f"kb.{name} does not work on {place.type}", node, "use numbers, or vectors of them")
     place = fixed(ctx, place)
@@ -81,7 +108,8 @@ def apply(ctx: Context, name: str, place: Expr, values: list[Expr], node: ast.AS
     for component in _components(ctx, place, node):
         index = component.indices
         inner = [nodes.Component(v, index, component.type, span) for v in values]
-        parts.append(ctx.temporary(nodes.Intrinsic(name, (component, *inner), component.type, span)))
+        one = nodes.Intrinsic(name, (component, *inner), component.type, span, order, scope)
+        parts.append(ctx.temporary(one))
     return nodes.Build(tuple(parts), place.type, span)
 
 

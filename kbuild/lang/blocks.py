@@ -12,7 +12,7 @@ from kbuild.errors import Diagnostic, Note, Span
 from kbuild.ir import nodes
 from kbuild.ir.blocks import shared_arrays, shared_bytes
 from kbuild.ir.nodes import Const, Expr, Function, Symbol
-from kbuild.ir.types import INT32, UINT32, Array, IndexedArray, Shared, Type, is_integer
+from kbuild.ir.types import DYNAMIC, INT32, UINT32, Array, IndexedArray, Shared, Type, is_integer
 from kbuild.lang.context import Context
 from kbuild.lang.expressions import outer
 from kbuild.lang.operands import Operand, Pack, Static, Untyped, describe
@@ -21,7 +21,7 @@ from kbuild.loader.types import abi_type
 from kbuild.targets import Architecture
 
 BARRIERS = frozenset({"syncthreads", "syncwarp"})
-NAMES = frozenset({*nodes.POSITIONS, *BARRIERS, "lane_id", "shared_array"})
+NAMES = frozenset({*nodes.POSITIONS, *BARRIERS, "lane_id", "warp_id", "shared_array", "grid_range"})
 ALL_LANES = 0xFFFFFFFF
 _MAX_DIMENSIONS = 4
 _DECLARE = "declare it at the top level of a function: `tile = kb.shared_array((16, 17), float)`"
@@ -90,7 +90,12 @@ def _shape(ctx: Context, operand: Operand, node: ast.expr) -> tuple[int, ...]:
     items = operand.items if isinstance(operand, Pack) else (operand,)
     if not 1 <= len(items) <= _MAX_DIMENSIONS:
         ctx.refuse("KB194", f"an array has 1 to {_MAX_DIMENSIONS} dimensions, not {len(items)}", node)
-    return tuple(_extent(ctx, item, node) for item in items)
+    is_none = [isinstance(item, Static) and item.value is None for item in items]
+    if any(is_none[1:]):
+        help = "the launch gives the first one where it is None: `kb.shared_array((None, 16), float)`"
+        ctx.refuse("KB194", "only the first extent may be open", node, help)
+    rest = tuple(_extent(ctx, item, node) for item in items[is_none[0] :])
+    return (DYNAMIC, *rest) if is_none[0] else rest
 
 
 def _extent(ctx: Context, operand: Operand, node: ast.expr) -> int:
@@ -98,6 +103,7 @@ def _extent(ctx: Context, operand: Operand, node: ast.expr) -> int:
     value = operand.value if is_constant else None  # type: ignore[union-attr]
     if not isinstance(value, int):
         help = "use numbers, names of numbers outside the kernel, or kb.static(…): the size is part of the machine code"
+        help += "; a first extent of None is what the launch gives with shared_memory="
         text = f"the shape of an array in shared memory must be constant integers, not {describe(operand)}"
         ctx.refuse("KB194", text, node, help)
     if not 1 <= value < 1 << 31:
@@ -137,6 +143,17 @@ def too_large(
     listed = ", ".join(f"{symbol.name} {type.bytes}" for _, symbol, type in arrays)
     text = f"{name} takes {total} bytes of shared memory in each block ({listed}), and CUDA allows {limit}"
     help = "make the arrays smaller, use one for several purposes, or a smaller element type"
+    return Diagnostic("KB195", text, place, help=help, notes=notes, kernel=name)
+
+
+def several_dynamic(name: str, function: Function, place: Span) -> Diagnostic | None:
+    """What to say where two arrays would lie in the memory that the launch gives."""
+    found = [(one, symbol) for one, symbol, type in shared_arrays(function) if type.is_dynamic]
+    if len(found) < 2:
+        return None
+    notes = tuple(Note(f"{symbol.name} of {one.name}", symbol.span) for one, symbol in found)
+    text = f"{name} has {len(found)} arrays whose size the launch gives, and there is one such memory in a block"
+    help = "declare one, pass it to the functions that use it, and take views of it for different purposes"
     return Diagnostic("KB195", text, place, help=help, notes=notes, kernel=name)
 
 
@@ -180,6 +197,8 @@ def call(ctx: Context, name: str, node: ast.Call) -> Operand:
     """The position of the thread; what is no value is refused."""
     if name == "shared_array":
         ctx.refuse("KB193", "an array in shared memory is declared, not computed", node, _DECLARE)
+    if name == "grid_range":
+        ctx.refuse("KB131", "kb.grid_range gives no value", node, "loop over it: `for i in kb.grid_range(n):`")
     if name in BARRIERS:
         ctx.refuse("KB131", f"kb.{name} gives no value", node, "write it as a statement of its own")
     _refuse_arguments(ctx, name, node)

@@ -38,12 +38,14 @@ from kbuild.lang import (
     constructors,
     debugging,
     forms,
+    hints,
     inout,
     operators,
     overloads,
     places,
     references,
     static,
+    warps,
 )
 from kbuild.lang.context import Context
 from kbuild.lang.expressions import captured_operand, outer
@@ -82,6 +84,10 @@ def call(ctx: Context, node: ast.expr) -> Operand:
         return atomics.call(ctx, callee.name, node)
     if isinstance(callee, Builtin) and callee.name in blocks.NAMES:
         return blocks.call(ctx, callee.name, node)
+    if isinstance(callee, Builtin) and callee.name in hints.NAMES:
+        return hints.call(ctx, callee.name, node)
+    if isinstance(callee, Builtin) and callee.name in warps.NAMES:
+        return warps.call(ctx, callee.name, node)
     if isinstance(callee, Builtin) and callee.name in STATEFUL:
         return _stateful(ctx, callee.name, node)
     if any(k.arg is None for k in node.keywords):
@@ -533,7 +539,7 @@ def _length(ctx: Context, given: list[Operand], node: ast.Call) -> Operand:
         return Untyped(len(given[0].items), ctx.span(node))
     value = ctx.typed(given[0], node)
     match value.type:
-        case Shared():
+        case Shared() if not value.type.is_dynamic:
             return Untyped(value.type.shape[0], ctx.span(node))
         case Array():
             return nodes.Extent(value, 0, INT32, ctx.span(node))

@@ -4,6 +4,7 @@ loop variable what Python allows: assign it in the body, read it afterwards."""
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 
 from kbuild.ir import nodes
 from kbuild.ir.nodes import Const, Expr, Read, Stmt, Symbol
@@ -11,12 +12,14 @@ from kbuild.ir.types import BOOL, Scalar, is_integer
 from kbuild.lang import static
 from kbuild.lang.context import Context
 from kbuild.lang.expressions import outer
+from kbuild.lang.grid_stride import Bounds, strided
 from kbuild.lang.operands import Operand, Silenced, Static, Untyped
 from kbuild.lang.operators import unify
+from kbuild.loader.builtins import Builtin
 
 
 def for_(ctx: Context, node: ast.stmt) -> None:
-    """`for i in range(…):`"""
+    """`for i in range(…):`, and over `kb.grid_range(…)`."""
     assert isinstance(node, ast.For)
     _refuse_else(ctx, node)
     head = ctx.attempt(lambda: _head(ctx, node))
@@ -24,7 +27,13 @@ def for_(ctx: Context, node: ast.stmt) -> None:
         ctx.poison(node.target)
         _loop_body(ctx, node.body)
         raise Silenced
-    target, (start, stop, step) = head
+    target, (start, stop, step), from_trip = head
+    if from_trip is not None:
+        counter = Symbol("trip", start.type)
+        first = _assigned_from(ctx, target, from_trip(Read(counter, start.type)))
+        body = (first, *_loop_body(ctx, node.body))
+        ctx.emit(nodes.For(counter, start, stop, step, body, ctx.span(node)))
+        return
     is_known = target.id in ctx.constants  # of an unrolled loop around this one
     if (
         is_known
@@ -45,12 +54,12 @@ def for_(ctx: Context, node: ast.stmt) -> None:
         body = _loop_body(ctx, node.body)
         ctx.symbols[target.id] = former
     else:
-        first = _assigned_from(ctx, target, counter)
+        first = _assigned_from(ctx, target, Read(counter, counter.type, ctx.span(target)))
         body = (first, *_loop_body(ctx, node.body))
     ctx.emit(nodes.For(counter, start, stop, step, body, ctx.span(node)))
 
 
-def _unroll(ctx: Context, node: ast.For, target: ast.Name, bounds: tuple[Expr, Expr, Expr]) -> None:
+def _unroll(ctx: Context, node: ast.For, target: ast.Name, bounds: Bounds) -> None:
     """The body once for each value of the loop variable, which is a constant in it.
 
     A loop over the same name that stands in the body is unrolled too, and leaves its last value, as in Python.
@@ -78,10 +87,22 @@ def _refuse_else(ctx: Context, node: ast.For | ast.While) -> None:
         ctx.attempt(lambda: ctx.refuse("KB110", text, node.orelse[0], "set a flag before `break`"))
 
 
-def _head(ctx: Context, node: ast.For) -> tuple[ast.Name, tuple[Expr, Expr, Expr]]:
+def _head(ctx: Context, node: ast.For) -> tuple[ast.Name, Bounds, Callable[[Expr], Expr] | None]:
+    """The loop variable, the counter's bounds, and the variable's value from the counter where it is another one."""
     if not isinstance(node.target, ast.Name):
         ctx.refuse("KB110", "the loop variable must be a single name", node.target)
-    return node.target, _bounds(ctx, node.iter)
+    if _called(ctx, node.iter) == "grid_range":
+        assert isinstance(node.iter, ast.Call)
+        return node.target, *strided(ctx, _arguments(ctx, node.iter, "kb.grid_range"), node.iter)
+    return node.target, _bounds(ctx, node.iter), None
+
+
+def _called(ctx: Context, node: ast.expr) -> str | None:
+    """The name of the function of the language that an expression calls."""
+    if not isinstance(node, ast.Call) or not ctx.scope.is_outer(node.func):
+        return None
+    callee = outer(ctx, node.func)
+    return callee.value.name if isinstance(callee, Static) and isinstance(callee.value, Builtin) else None
 
 
 def _loop_body(ctx: Context, statements: list[ast.stmt]) -> tuple[Stmt, ...]:
@@ -94,19 +115,19 @@ def _loop_body(ctx: Context, statements: list[ast.stmt]) -> tuple[Stmt, ...]:
         ctx.is_unrolled = was_unrolled
 
 
-def _assigned_from(ctx: Context, target: ast.Name, counter: Symbol) -> Stmt:
-    """`i = counter` at the top of the body, for a loop variable that is an ordinary variable too."""
+def _assigned_from(ctx: Context, target: ast.Name, value: Expr) -> Stmt:
+    """`i = value` at the top of the body, for a loop variable that is an ordinary variable too."""
     symbol = ctx.symbols.get(target.id)
     if target.id in ctx.references:
         text = f"{target.id!r} stands for a place of the caller's, and cannot count trips"
         ctx.refuse("KB124", text, target, "use another name")
     if symbol is None:
-        symbol = ctx.symbols[target.id] = Symbol(target.id, counter.type, ctx.span(target))
-    elif symbol.type != counter.type:
-        text = f"{target.id!r} is {symbol.type} before, and {counter.type} as a loop variable"
+        symbol = ctx.symbols[target.id] = Symbol(target.id, value.type, ctx.span(target))
+    elif symbol.type != value.type:
+        text = f"{target.id!r} is {symbol.type} before, and {value.type} as a loop variable"
         ctx.refuse("KB124", text, target, "use another name")
     span = ctx.span(target)
-    return nodes.Assign(Read(symbol, symbol.type, span), Read(counter, counter.type, span), span)
+    return nodes.Assign(Read(symbol, symbol.type, span), value, span)
 
 
 def _takes_over(ctx: Context, node: ast.For, target: ast.Name, counter: Symbol) -> bool:
@@ -172,7 +193,7 @@ def _read_outside_loops(statements: list[ast.stmt], name: str) -> bool:
     return any(visit(statement) for statement in statements)
 
 
-def _bounds(ctx: Context, node: ast.expr) -> tuple[Expr, Expr, Expr]:
+def _bounds(ctx: Context, node: ast.expr) -> Bounds:
     """start, stop, step of a `range`, or of `reversed(range(…))`, at one integer type."""
     help = "write `for i in range(n):` and index with i"
     if isinstance(node, ast.Call) and len(node.args) == 1 and not node.keywords and ctx.scope.is_outer(node.func):
@@ -184,19 +205,26 @@ def _bounds(ctx: Context, node: ast.expr) -> tuple[Expr, Expr, Expr]:
     callee = outer(ctx, node.func)
     if not isinstance(callee, Static) or callee.value is not range or node.keywords:
         ctx.refuse("KB110", "kernels loop over `range(…)` only", node, help)
+    return _arguments(ctx, node, "range")
+
+
+def _arguments(ctx: Context, node: ast.Call, name: str) -> Bounds:
+    """start, stop, step as they are given, at one integer type."""
+    if node.keywords or any(isinstance(one, ast.Starred) for one in node.args):
+        ctx.refuse("KB130", f"{name}() takes 1 to 3 plain arguments", node)
     given = [_as_number(ctx, one) for one in ctx.operands(node.args)]
     if not 1 <= len(given) <= 3:
-        ctx.refuse("KB130", f"range() takes 1 to 3 arguments, not {len(given)}", node)
+        ctx.refuse("KB130", f"{name}() takes 1 to 3 arguments, not {len(given)}", node)
     bounds = _filled(given, ctx, node)
     if isinstance(bounds[2], Untyped) and bounds[2].value == 0:
-        ctx.refuse("KB130", "range() with a step of zero", node)
+        ctx.refuse("KB130", f"{name}() with a step of zero", node)
     start, stop, step = unify(ctx, bounds, node, "a range")
     if not is_integer(start.type):
-        ctx.refuse("KB130", f"range() takes integers, not {start.type}", node, "convert it: `kb.int32(…)`")
+        ctx.refuse("KB130", f"{name}() takes integers, not {start.type}", node, "convert it: `kb.int32(…)`")
     return start, stop, step
 
 
-def _reversed(ctx: Context, bounds: tuple[Expr, Expr, Expr], node: ast.Call) -> tuple[Expr, Expr, Expr]:
+def _reversed(ctx: Context, bounds: Bounds, node: ast.Call) -> Bounds:
     """The bounds of the loop that goes from the last trip of a range to its first."""
     type, span = bounds[0].type, ctx.span(node)
     if not (isinstance(type, Scalar) and type.kind == "int"):

@@ -30,9 +30,10 @@ class Program(Protocol):
     def notes(self) -> tuple[Note, ...]: ...
 
 
-# Threads of a block that work together, or ask where they are: all of them must be there.
+# Threads of a block or lanes of a warp that work together, or ask where they are: all of them must be there.
 _TOGETHER = re.compile(
-    r"\b(?:__shared__|__syncthreads\w*|threadIdx|blockIdx|gridDim|cooperative_groups)\b|\bbar(?:rier)?\."
+    r"\b(?:__shared__|__sync(?:threads|warp)\w*|__\w+_sync|threadIdx|blockIdx|gridDim|cooperative_groups)\b"
+    r"|\b(?:bar(?:rier)?|shfl|vote|match|redux)\."
 )
 _FOREIGN = re.compile(r"\b(?:wp|warp)::\w+|\bCUDA_CALLABLE\b|\bwp_\w+|\bbuiltin_tid\w*")
 _DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*(include|pragma[ \t]+once)", re.MULTILINE)

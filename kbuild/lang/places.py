@@ -8,7 +8,7 @@ from kbuild.errors import did_you_mean
 from kbuild.ir import nodes
 from kbuild.ir.nodes import Const, Expr, Read, Symbol
 from kbuild.ir.traverse import root_of
-from kbuild.ir.types import INT32, Array, Matrix, Shared, Struct, Vector, field_of, is_integer
+from kbuild.ir.types import DYNAMIC, INT32, Array, Matrix, Shared, Struct, Vector, field_of, is_integer
 from kbuild.ir.verify import component_type, view_type
 from kbuild.lang import adjoints, parts, positions
 from kbuild.lang.context import Context, assigned_symbols
@@ -94,7 +94,10 @@ def _array_element(ctx: Context, array: Expr, type: Array, indices: list[Operand
         help = f"the array has {type.ndim} dimension(s)"
         ctx.refuse("KB140", f"{len(indices)} index(es) for {type}", node, help)
     if isinstance(type, Shared):
-        typed = tuple(_bounded(ctx, o, extent, node) for o, extent in zip(indices, type.shape, strict=False))
+        typed = tuple(
+            _bounded(ctx, operand, extent, node) if extent != DYNAMIC else _of_dynamic(ctx, array, operand, node)
+            for operand, extent in zip(indices, type.shape, strict=False)
+        )
     else:
         array = (
             array
@@ -109,6 +112,13 @@ def _array_element(ctx: Context, array: Expr, type: Array, indices: list[Operand
     if left is not None:
         return nodes.View(array, typed, left, ctx.span(node))
     return nodes.Index(array, typed, type.element, ctx.span(node))
+
+
+def _of_dynamic(ctx: Context, array: Expr, operand: Operand, node: ast.AST) -> Expr:
+    """An index along an extent that the launch gives."""
+    if _from_end(operand):
+        return _counted_from_end(ctx, array, 0, operand, node)
+    return _integer(ctx, operand, node)
 
 
 def _from_end(operand: Operand) -> bool:
@@ -204,7 +214,8 @@ def _member(ctx: Context, base: Expr, type: Struct, node: ast.Attribute) -> Expr
 def _array_attribute(ctx: Context, array: Expr, type: Array, node: ast.Attribute) -> Operand:
     span = ctx.span(node)
     if node.attr == "shape" and isinstance(type, Shared):
-        return Pack(tuple(Untyped(extent, span) for extent in type.shape), span)
+        known = tuple(Untyped(extent, span) for extent in type.shape)
+        return Pack((nodes.Extent(array, 0, INT32, span), *known[1:]) if type.is_dynamic else known, span)
     if node.attr == "shape":
         extents = (nodes.Extent(array, axis, INT32, span) for axis in range(type.ndim))
         return Pack(tuple(extents), span)

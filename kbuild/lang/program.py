@@ -108,6 +108,7 @@ def _ndim(kernel: runtime.Kernel, function: Function, report: Report) -> int:
 def _check_shared(kernel: runtime.Kernel, function: Function, report: Report) -> None:
     file, definition = definition_of(kernel.function)
     wrong = blocks.too_large(kernel.name, function, head(file, definition))
+    wrong = wrong or blocks.several_dynamic(kernel.name, function, head(file, definition))
     if wrong is not None:
         report.add(wrong)
 

@@ -391,7 +391,7 @@ def _values(stmt: nodes.Stmt) -> Iterator[nodes.Expr]:
                 yield from arguments
             case nodes.Barrier(mask) if mask is not None:
                 yield mask
-            case nodes.If(condition) | nodes.While(condition) | nodes.Assert(condition):
+            case nodes.If(condition) | nodes.While(condition) | nodes.Assert(condition) | nodes.Assume(condition):
                 yield condition
             case nodes.For(_, start, stop, step):
                 yield from (start, stop, step)

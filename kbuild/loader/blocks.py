@@ -21,23 +21,18 @@ if TYPE_CHECKING:
     from typing import Any
 
     Triple = tuple[int, int, int]
-    Piece = tuple[bytes, Triple, Triple, int]
 
 MAX_GRID = (2**31 - 1, 65535, 65535)
 MAX_BLOCK = (1024, 1024, 64)
 
 
 class Grid:
-    """What `grid` and `block` ask for; stands in the place of a `dim`. Without a block the kernel's own is taken.
+    """What `grid` and `block` ask for; stands in the place of a `dim`. Without a block the kernel's own is taken."""
 
-    `shared`: bytes of shared memory that a block gets besides what its code declares; None: as the kernel says.
-    """
+    __slots__ = ("block", "grid", "is_flat")
 
-    __slots__ = ("block", "grid", "is_flat", "shared")
-
-    def __init__(self, grid: object, block: object = None, shared: object = None) -> None:
+    def __init__(self, grid: object, block: object = None) -> None:
         """Raises ValueError or TypeError that says what is wrong."""
-        self.shared = None if shared is None else _bytes(shared)
         self.grid, flat_grid = _triple("grid", grid, 0, MAX_GRID)
         self.block: Triple | None = None
         self.is_flat = flat_grid
@@ -48,28 +43,66 @@ class Grid:
             raise ValueError("block is %d threads: at most %d" % (_product(self.block), geometry.MAX_BLOCK))
 
     def __eq__(self, other: object) -> bool:
-        return other.__class__ is Grid and self._parts() == other._parts()
+        return other.__class__ is Grid and (self.grid, self.block) == (other.grid, other.block)
 
     def __hash__(self) -> int:
-        return hash(self._parts())
-
-    def _parts(self) -> tuple[object, ...]:
-        return self.grid, self.block, self.shared
+        return hash((self.grid, self.block))
 
     def __repr__(self) -> str:
-        shared = "" if self.shared is None else ", shared=%d" % self.shared
-        return "grid=%r, block=%r%s" % (self.grid, self.block, shared)
+        return "grid=%r, block=%r" % (self.grid, self.block)
 
 
-def _bytes(given: object) -> int:
-    """A number of bytes of shared memory. Raises ValueError, TypeError."""
-    try:
-        count = operator.index(given)  # type: ignore[arg-type]
-    except TypeError:
-        raise TypeError("shared wants a number of bytes, not %s" % describe(given)) from None
-    if not 0 <= count < 1 << 31:
-        raise ValueError("shared is a number of bytes from 0 on, not %d" % count)
-    return count
+class Sized:
+    """A `dim` or `Grid`, and the bytes of shared memory that each block gets at the launch; stands in their place."""
+
+    __slots__ = ("dim", "shared")
+
+    def __init__(self, dim: object, shared: object) -> None:
+        """Raises ValueError or TypeError that says what is wrong."""
+        self.dim: Any = dim
+        try:
+            self.shared = operator.index(shared)  # type: ignore[arg-type]  # what is none is told
+        except TypeError:
+            raise TypeError("shared_memory wants a number of bytes, not %s" % describe(shared)) from None
+        if not 0 <= self.shared < 1 << 31:
+            raise ValueError("shared_memory is a number of bytes, 0 or more, not %d" % self.shared)
+
+    def __eq__(self, other: object) -> bool:
+        return other.__class__ is Sized and (self.dim, self.shared) == (other.dim, other.shared)
+
+    def __hash__(self) -> int:
+        return hash((self.dim, self.shared))
+
+    def __repr__(self) -> str:
+        dim = repr(self.dim) if self.dim.__class__ is Grid else "dim=%r" % (self.dim,)
+        return "%s, shared_memory=%d" % (dim, self.shared)
+
+
+def unsized(dim: Any) -> Any:
+    """A `dim` without the shared memory beside it."""
+    return dim.dim if dim.__class__ is Sized else dim
+
+
+def shared_of(dim: Any, shape: Shape) -> int:
+    """Bytes of shared memory that a launch gives each block. Raises ValueError where that is not as the kernel is."""
+    is_given = dim.__class__ is Sized
+    if not is_given and shape.row:
+        raise ValueError(
+            "it has an array in shared memory whose size the launch gives, in rows of %d bytes\n"
+            "  help: launch it with shared_memory=%d times the number of rows" % (shape.row, shape.row)
+        )
+    shared: int = dim.shared if is_given else shape.shared
+    if is_given and not shape.is_open:
+        raise ValueError(
+            "it has no array whose size the launch gives, and shared_memory=%d\n"
+            "  help: leave shared_memory out, or declare one: kb.shared_array(None, dtype)" % shared
+        )
+    if shape.most is not None and shared > shape.most:
+        raise ValueError(
+            "shared_memory=%d is more than the %d bytes that a block may have on this device beside the %d that the "
+            "kernel declares" % (shared, shape.most, shape.static)
+        )
+    return shared
 
 
 def _triple(what: str, given: object, lowest: int, most: Triple) -> tuple[Triple, bool]:
@@ -88,28 +121,97 @@ def _triple(what: str, given: object, lowest: int, most: Triple) -> tuple[Triple
     return (x, y, z), (y, z) == (1, 1)
 
 
-def asked(
-    dim: object, grid: object, block: object, block_dim: object, shared: object = None, own_block: int | None = None
-) -> Grid:
-    """The grid of a launch that was given `grid`, `block` or `shared`; `own_block` is how many threads a block of the
-    kernel has where nobody says. Raises ValueError or TypeError.
-    """
-    if shared is not None and grid is None and block is None:
-        size: Any = own_block if block_dim is None else block_dim
-        if own_block is None:
-            raise ValueError(_NO_SHARED)
-        geometry.check_block(size)
-        return Grid(-(-_threads(dim) // size), size, shared)
+def asked(dim: object, grid: object, block: object, block_dim: object) -> Grid:
+    """The grid of a launch that was given `grid` or `block`. Raises ValueError or TypeError."""
     if dim is not None:
         raise ValueError("give dim, or grid and block, not both")
     if grid is None:
         raise ValueError("block wants grid beside it: the number of blocks")
     if block is not None and block_dim is not None:
         raise ValueError("give block, or block_dim, not both")
-    return Grid(grid, block, shared)
+    return Grid(grid, block)
 
 
-_NO_SHARED = "shared is for kernels of CUDA C++ files: one in Python declares what it shares, with kb.shared_array"
+class Shape:
+    """What of a kernel decides how it is launched: coordinates of `tid()`, whole blocks, a header with an origin, bytes
+    of a `row` of the array whose size the launch gives (0: none). `plain`: it is written in CUDA C++, and gets `shared`
+    bytes of shared memory where a launch says nothing. A block has `most` for launches to give on a device (None: not
+    known yet), beside `static` bytes that the kernel declares.
+    """
+
+    __slots__ = ("has_origin", "most", "ndim", "plain", "row", "shared", "static", "whole")
+
+    def __init__(
+        self,
+        ndim: int,
+        whole: bool = False,
+        has_origin: bool = False,
+        row: int = 0,
+        plain: bool = False,
+        shared: int = 0,
+    ) -> None:
+        self.ndim, self.whole, self.has_origin, self.row = ndim, whole, has_origin, row
+        self.plain, self.shared = plain, shared
+        self.most: int | None = None
+        self.static = 0
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a launch may give blocks of the kernel shared memory."""
+        return self.plain or self.row > 0
+
+    def on_device(self, most: int, static: int) -> Shape:
+        """The same on a device whose blocks may have `most` bytes of shared memory."""
+        found = Shape(self.ndim, self.whole, self.has_origin, self.row, self.plain, self.shared)
+        found.most, found.static = max(most - static, 0), static
+        return found
+
+
+def shape_of(row: dict[str, Any]) -> Shape:
+    """The shape of a kernel by its row of the manifest."""
+    return Shape(
+        row["ndim"],
+        row.get("whole_blocks", False),
+        row.get("origin", False),
+        row.get("dynamic_shared", 0),
+        row.get("plain", False),
+        row.get("shared_memory", 0),
+    )
+
+
+def plan(dim: object, shape: Shape, block_dim: int, max_blocks: int = 0) -> Iterator[tuple[bytes, Triple, Triple]]:
+    """The driver launches that make up one launch: (header, blocks of the grid, threads of a block), in order.
+
+    Of more than `max_blocks` blocks, if that is not 0, several are made. What shared memory they give says `shared_of`.
+    Raises ValueError or TypeError for what cannot be launched.
+    """
+    shared_of(dim, shape)
+    dim = unsized(dim)
+    if shape.plain:
+        return _of_plain(dim, block_dim, max_blocks)
+    if dim.__class__ is Grid:
+        assert isinstance(dim, Grid)
+        return _of_grid(dim, shape, block_dim, max_blocks)
+    cap = 0 if shape.whole else max_blocks
+    grids = geometry.plan(dim, shape.ndim, block_dim, shape.has_origin, cap)
+    if shape.whole:
+        count = _product(geometry.axes(dim, shape.ndim))
+        _check_whole(dim, count, block_dim)
+        _check_cap(count // block_dim, max_blocks)
+    return ((header, (blocks, 1, 1), (block_dim, 1, 1)) for header, blocks in grids)
+
+
+def _of_plain(dim: object, block_dim: int, max_blocks: int) -> Iterator[tuple[bytes, Triple, Triple]]:
+    """A launch as CUDA makes it."""
+    geometry.check_block(block_dim)
+    if dim.__class__ is Grid:
+        assert isinstance(dim, Grid)
+        asked = dim
+    else:
+        asked = Grid(-(-_threads(dim) // block_dim))
+    blocks = _product(asked.grid)
+    _check_cap(blocks, max_blocks)
+    return iter([(b"", asked.grid, (block_dim, 1, 1) if asked.block is None else asked.block)] if blocks else [])
 
 
 def _threads(dim: object) -> int:
@@ -126,81 +228,9 @@ def _threads(dim: object) -> int:
     return count
 
 
-class Shape:
-    """What of a kernel decides how it is launched: coordinates of `tid()`, whole blocks, a header with an origin.
-
-    `plain`: it is written in CUDA C++; `shared`: the bytes of shared memory that a launch gives it then, `most_shared`
-    how many a GPU has for it (None: not known here).
-    """
-
-    __slots__ = ("has_origin", "most_shared", "ndim", "plain", "shared", "whole")
-
-    def __init__(
-        self, ndim: int, whole: bool = False, has_origin: bool = False, plain: bool = False, shared: int = 0
-    ) -> None:
-        self.ndim, self.whole, self.has_origin, self.plain, self.shared = ndim, whole, has_origin, plain, shared
-        self.most_shared: int | None = None
-
-    def on(self, most_shared: int) -> Shape:
-        """The same on a GPU."""
-        made = Shape(self.ndim, self.whole, self.has_origin, self.plain, self.shared)
-        made.most_shared = most_shared
-        return made
-
-
-def shape_of(row: dict[str, Any]) -> Shape:
-    """The shape of a kernel by its row of the manifest."""
-    is_plain = row.get("plain", False)
-    return Shape(
-        row["ndim"], row.get("whole_blocks", False), row.get("origin", False), is_plain, row.get("dynamic_shared", 0)
-    )
-
-
-def plan(dim: object, shape: Shape, block_dim: int, max_blocks: int = 0) -> Iterator[Piece]:
-    """The driver launches that make up one launch: (header, blocks of the grid, threads of a block, bytes of shared
-    memory beside those in the code), in order.
-
-    Of more than `max_blocks` blocks, if that is not 0, several are made. Raises ValueError or TypeError for what cannot
-    be launched.
-    """
-    if shape.plain:
-        return _of_plain(dim, shape, block_dim, max_blocks)
-    if dim.__class__ is Grid:
-        assert isinstance(dim, Grid)
-        if dim.shared is not None:
-            raise ValueError(_NO_SHARED)
-        return _of_grid(dim, shape, block_dim, max_blocks)
-    cap = 0 if shape.whole else max_blocks
-    grids = geometry.plan(dim, shape.ndim, block_dim, shape.has_origin, cap)
-    if shape.whole:
-        count = _product(geometry.axes(dim, shape.ndim))
-        _check_whole(dim, count, block_dim)
-        _check_cap(count // block_dim, max_blocks)
-    return ((header, (blocks, 1, 1), (block_dim, 1, 1), 0) for header, blocks in grids)
-
-
-def _of_plain(dim: object, shape: Shape, block_dim: int, max_blocks: int) -> Iterator[Piece]:
-    """A launch as CUDA makes it."""
-    geometry.check_block(block_dim)
-    if dim.__class__ is Grid:
-        assert isinstance(dim, Grid)
-        asked = dim
-    else:
-        asked = Grid(-(-_threads(dim) // block_dim))
-    blocks = _product(asked.grid)
-    _check_cap(blocks, max_blocks)
-    shared = shape.shared if asked.shared is None else asked.shared
-    if shape.most_shared is not None and shared > shape.most_shared:
-        raise ValueError(
-            "%d bytes of shared memory for a block, and the GPU has %d beside what the code declares"
-            % (shared, shape.most_shared)
-        )
-    block = (block_dim, 1, 1) if asked.block is None else asked.block
-    return iter([(b"", asked.grid, block, shared)] if blocks else [])
-
-
 def extents(dim: object, shape: Shape, block_dim: int) -> tuple[Triple, Triple, tuple[int, ...]]:
     """Blocks of the grid, threads of a block, and `dim` as the kernel counts it, of a launch that `plan` accepts."""
+    dim = unsized(dim)
     if dim.__class__ is Grid:
         assert isinstance(dim, Grid)
         block = (block_dim, 1, 1) if dim.block is None else dim.block
@@ -209,7 +239,7 @@ def extents(dim: object, shape: Shape, block_dim: int) -> tuple[Triple, Triple, 
     return (-(-_product(axes) // block_dim), 1, 1), (block_dim, 1, 1), axes
 
 
-def _of_grid(grid: Grid, shape: Shape, block_dim: int, max_blocks: int) -> Iterator[Piece]:
+def _of_grid(grid: Grid, shape: Shape, block_dim: int, max_blocks: int) -> Iterator[tuple[bytes, Triple, Triple]]:
     ndim, whole = shape.ndim, shape.whole
     geometry.check_block(block_dim)
     if ndim > 1:
@@ -226,8 +256,8 @@ def _of_grid(grid: Grid, shape: Shape, block_dim: int, max_blocks: int) -> Itera
         _check_cap(_product(grid.grid), max_blocks)
     else:
         grids = geometry.plan(count, 1, block[0], shape.has_origin, max_blocks)
-        return ((header, (blocks, 1, 1), block, 0) for header, blocks in grids)
-    return iter([(geometry.header(count, shape.has_origin), grid.grid, block, 0)] if count else [])
+        return ((header, (blocks, 1, 1), block) for header, blocks in grids)
+    return iter([(geometry.header(count, shape.has_origin), grid.grid, block)] if count else [])
 
 
 def _check_cap(blocks: int, max_blocks: int) -> None:

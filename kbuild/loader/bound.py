@@ -14,7 +14,7 @@ import ctypes
 import os
 import struct
 
-from . import checks, context, driver, kernel, ordering, providers, recent, resolve, types, uses
+from . import blocks, checks, context, driver, kernel, ordering, providers, recent, resolve, types, uses
 from .errors import LaunchError, did_you_mean
 from .uses import captures, tapes
 
@@ -41,14 +41,16 @@ def bind(
     grid: Any = None,
     block: Any = None,
     max_blocks: int = 0,
-    shared: Any = None,
+    shared_memory: int | None = None,
 ) -> BoundLaunch:
     """A launch with these arguments, ready to be made many times; arguments as for `kb.launch`. Launches nothing.
 
     The arguments' memory is kept as long as the bound launch lives. Raises what `kb.launch` raises.
     """
-    if grid is not None or block is not None or shared is not None:
-        dim = resolve.grid_of(kernel, dim, grid, block, block_dim, shared)
+    if shared_memory is not None:
+        dim = resolve.sized(kernel, dim, grid, block, block_dim, shared_memory)
+    elif grid is not None or block is not None:
+        dim = resolve.grid_of(kernel, dim, grid, block, block_dim)
     args = resolve.joined(kernel, inputs, outputs)
     if types.on_launch is not None and isinstance(kernel, types.Kernel) and types.on_launch(kernel, args):
         from . import unlaunched
@@ -223,9 +225,11 @@ class BoundLaunch:
         return str(which)
 
     def set_dim(self, dim: Any) -> None:
-        """Changes the number of threads. Raises LaunchError."""
-        plan = self.kernel.plan(dim, self._block_dim, self._max_blocks, self._loaded)
-        starts = [kernel.prefix(self._loaded.attributes, *one) for one in plan]
+        """Changes the number of threads; each block keeps its shared memory. Raises LaunchError."""
+        dim = resized(self.dim, dim)
+        grids = self.kernel.plan(dim, self._block_dim, self._max_blocks, self._loaded)
+        shared, attributes = blocks.shared_of(dim, self._loaded.shape), self._loaded.attributes
+        starts = [kernel.prefix(attributes, *one, shared=shared) for one in grids]
         self._slots = [self._loaded.take() for _ in starts]
         self.dim, self._starts = dim, starts
         self._fill()
@@ -257,6 +261,12 @@ class BoundLaunch:
         if len(self._slots) == 1 and checks.VARIABLE not in os.environ:
             _, self._config, self._function, self._params, _ = self._slots[0]
             self._invoke = driver.get().invoke
+
+
+def resized(before: Any, dim: Any) -> Any:
+    """A new `dim` with the shared memory of the one before."""
+    is_same = before.__class__ is not blocks.Sized or dim.__class__ is blocks.Sized
+    return dim if is_same else blocks.Sized(dim, before.shared)
 
 
 def _not_ready(*_: Any) -> int:

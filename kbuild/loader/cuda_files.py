@@ -26,13 +26,13 @@ _DEFAULT_BLOCK = 256
 class CudaSource:
     """Where a kernel's code is: `file`, relative to the folder of the module that declares it; `name`, what the kernel
     is called there (`saxpy`, `image::blur`, `reduce<float, 256>`); how it takes arrays; the bytes of shared memory that
-    a launch gives it.
+    each block gets where a launch says nothing.
     """
 
-    __slots__ = ("arrays", "file", "name", "shared")
+    __slots__ = ("arrays", "file", "name", "shared_memory")
 
-    def __init__(self, file: str, name: str, arrays: str, shared: int) -> None:
-        self.file, self.name, self.arrays, self.shared = file, name, arrays, shared
+    def __init__(self, file: str, name: str, arrays: str, shared_memory: int) -> None:
+        self.file, self.name, self.arrays, self.shared_memory = file, name, arrays, shared_memory
 
 
 class CudaKernel(Kernel):
@@ -48,16 +48,21 @@ class CudaKernel(Kernel):
 
 
 def cuda_kernel(
-    file: str, name: str | None = None, *, block_dim: int = _DEFAULT_BLOCK, shared: int = 0, arrays: str = POINTERS
+    file: str,
+    name: str | None = None,
+    *,
+    block_dim: int = _DEFAULT_BLOCK,
+    shared_memory: int = 0,
+    arrays: str = POINTERS,
 ) -> Callable[[Callable[..., Any]], CudaKernel]:
     """Declares a kernel of a CUDA C++ file: `@cuda_kernel("reduce.cu", "reduce<float, 256>")` above a function whose
     annotated parameters are those of the kernel, and whose body is `...`.
 
     `file` is relative to the module's own. `name` is the kernel's name there, as an expression of C++: qualified, an
     instance of a template; by default the function's own name. `block_dim` is the number of threads of a block and
-    `shared` the bytes of dynamic shared memory, unless a launch says otherwise. An array is a pointer to its first
-    element, and must have no gaps; with `arrays="views"` it is a `kb::array` of `<kbuild/array.cuh>`, which knows its
-    extents and strides. Raises TypeError.
+    `shared_memory` the bytes of shared memory that each gets beside what the file declares, unless a launch says
+    otherwise. An array is a pointer to its first element, and must have no gaps; with `arrays="views"` it is a
+    `kb::array` of `<kbuild/array.cuh>`, which knows its extents and strides. Raises TypeError.
     """
     for what, value, kind in (("file", file, str), ("name", name or "", str), ("block_dim", block_dim, int)):
         if type(value) is not kind:
@@ -68,8 +73,8 @@ def cuda_kernel(
         raise TypeError("@cuda_kernel: %r is no %s" % ((file, "file") if "\0" in file else (name, "name of a kernel")))
     if not 1 <= block_dim <= 1024:
         raise TypeError("@cuda_kernel: block_dim is 1 to 1024 threads, not %r" % block_dim)
-    if type(shared) is not int or not 0 <= shared < 1 << 31:
-        raise TypeError("@cuda_kernel: shared is a number of bytes from 0 on, not %r" % (shared,))
+    if type(shared_memory) is not int or not 0 <= shared_memory < 1 << 31:
+        raise TypeError("@cuda_kernel: shared_memory is a number of bytes, 0 or more, not %r" % (shared_memory,))
     if arrays not in (POINTERS, VIEWS):
         near = did_you_mean(str(arrays), (POINTERS, VIEWS))
         raise TypeError("@cuda_kernel: arrays is %r or %r, not %r%s" % (POINTERS, VIEWS, arrays, near))
@@ -78,7 +83,7 @@ def cuda_kernel(
         if not hasattr(function, "__code__"):
             raise TypeError("@cuda_kernel wants a function, not %r" % (function,))
         own = function.__name__ if name is None else name.strip()
-        made = CudaKernel(function, CudaSource(file, own, arrays, shared), block_dim)
+        made = CudaKernel(function, CudaSource(file, own, arrays, shared_memory), block_dim)
         declare(made)
         return made
 

@@ -281,6 +281,7 @@ def _dim_check(ndim: int) -> str:
 
 def _check_dim(dim: Any) -> None:
     """TypeError for what is no integer, nor a tuple of integers, nor a grid."""
+    dim = blocks.unsized(dim)
     if dim.__class__ is blocks.Grid:
         return
     for n in dim if isinstance(dim, tuple) else (dim,):

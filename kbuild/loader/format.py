@@ -22,7 +22,8 @@ Versions of the format. The first 56 bytes, and `generator` in the manifest, sta
         2026-11-30   of a kernel `origin`, with which its header has one word more, and `any_block_dim`
         2026-11-30   of a kernel `backward`, and the kernels that it names
         2026-11-30   of a kernel `waits`
-        2026-11-30   of a kernel `plain` and `dynamic_shared`; the type `flat`
+        2026-11-30   of a kernel `dynamic_shared`
+        2026-11-30   of a kernel `plain` and `shared_memory`; the type `flat`
 """
 
 from __future__ import annotations

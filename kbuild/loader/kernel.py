@@ -64,12 +64,14 @@ class Loaded:
         self.function, row = function, _ = kernel.bundle.code(kernel.index, device)
         self.block_dim = kernel.block_for(row, device)
         self.attributes = _attributes(kernel.waits and select.number_of(row["arch"]) >= _FIRST_EARLY)
-        shape, offsets = kernel.shape, [0, *kernel.offsets]
-        if shape.plain:
-            from . import plain  # not for kernels in Python
+        self.shape, offsets = kernel.shape, [0, *kernel.offsets]
+        if self.shape.plain:  # which has no launch header
+            offsets = kernel.offsets
+        if self.shape.is_open:
+            from . import dynamic  # few kernels leave the size of their shared memory open
 
-            shape, offsets = plain.on_device(kernel, function, row, device), kernel.offsets
-        self.prefixes = Prefixes(shape, self.block_dim, self.attributes)
+            self.shape = dynamic.admitted(kernel, function, device)
+        self.prefixes = Prefixes(self.shape, self.block_dim, self.attributes)
         size, pop = kernel.size, self.pool.pop
 
         def take() -> Slot:
@@ -110,14 +112,14 @@ class Prefixes:
             raise KeyError(dim)
         if len(known) >= self._LIMIT:
             known.clear()
-        made = known[key] = prefix(self.attributes, *first)
+        made = known[key] = prefix(self.attributes, *first, shared=blocks.shared_of(dim, self.shape))
         return made
 
 
 def prefix(
-    attributes: bytes, header: bytes, grid: tuple[int, int, int], block: tuple[int, int, int], shared: int
+    attributes: bytes, header: bytes, grid: tuple[int, int, int], block: tuple[int, int, int], *, shared: int = 0
 ) -> bytes:
-    """The beginning of a launch buffer, for the default stream."""
+    """The beginning of a launch buffer, for the default stream; `shared` are bytes of a block's shared memory."""
     return _CONFIG.pack(*grid, *block, shared, 0, attributes) + header
 
 
@@ -226,7 +228,8 @@ class BundleKernel:
                 ordering.wait_unless_captured(gpu, producer, handle)
         uses.note(handle, stream, packing.owners)
         for one in self.plan(dim, block_dim, max_blocks, loaded):
-            self._run(loaded, prefix(loaded.attributes, *one), packing.values, handle)
+            start = prefix(loaded.attributes, *one, shared=blocks.shared_of(dim, loaded.shape))
+            self._run(loaded, start, packing.values, handle)
         recent.log(gpu.ordinal).append((self.name, dim, stream))
         if _CHECK in os.environ:
             from . import checks
@@ -269,10 +272,10 @@ class BundleKernel:
 
     def plan(self, dim: Any, block_dim: int | None, max_blocks: int = 0, loaded: Loaded | None = None) -> Any:
         """The grids of a launch; without a block_dim the device where it is loaded decides. Raises LaunchError."""
-        block = (self if loaded is None else loaded).block_dim if block_dim is None else block_dim
-        shape = self.shape if loaded is None else loaded.prefixes.shape
+        known = self if loaded is None else loaded
+        block = known.block_dim if block_dim is None else block_dim
         try:
-            return blocks.plan(dim, shape, block, max_blocks)
+            return blocks.plan(dim, known.shape, block, max_blocks)
         except (ValueError, TypeError) as error:
             raise LaunchError("%s: %s" % (self.name, error)) from None
 

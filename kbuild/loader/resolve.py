@@ -38,22 +38,24 @@ def launch(
     adjoint: bool = False,
     adj_inputs: Any = (),
     adj_outputs: Any = (),
-    shared: Any = None,
+    shared_memory: int | None = None,
 ) -> Any:
     """Launches `kernel` over `dim` threads (a number, or a tuple of one to four), with `inputs`, then `outputs`.
 
     `device` is "cuda:0", a number or a kb.Device, and defaults to where the arrays are; `stream` is None (the default
     stream), a handle or a stream object of any library. In place of `dim`, `grid` is the number of blocks and `block`
     the threads of each, as one to three numbers (x, y, z). `max_blocks` caps the blocks that run at once: what does not
-    fit is launched after them, on the same stream. Returns at once; what goes wrong inside a kernel shows later
-    (`KBUILD_CHECK=launch` waits for it). With `record_cmd` nothing is launched: the result is what `kb.bind` gives.
-    With `adjoint` the kernel's adjoint is launched, for arrays that hold what they held before: it takes the gradients
-    of what the kernel writes, and adds to those of what it reads. `adj_inputs` and `adj_outputs` are these gradients,
-    in the place of the arguments that they belong to; where there is none, or None, it is the array's own. `shared` is
-    how many bytes of dynamic shared memory each block of a kernel in CUDA C++ gets (see `kb.cuda_kernel`). Raises
-    LaunchError, BundleError, StaleBundle, DriverError.
+    fit is launched after them, on the same stream. `shared_memory` are the bytes of a block's shared memory for a
+    kernel in CUDA C++, or with an array whose size the launch gives. Returns at once; what goes wrong inside a kernel
+    shows later (`KBUILD_CHECK=launch` waits for it). With `record_cmd` nothing is launched: the result is what
+    `kb.bind` gives. With `adjoint` the kernel's adjoint is launched, for arrays that hold what they held before: it
+    takes the gradients of what the kernel writes, and adds to those of what it reads. `adj_inputs` and `adj_outputs`
+    are these gradients, in the place of the arguments that they belong to; where there is none, or None, it is the
+    array's own. Raises LaunchError, BundleError, StaleBundle, DriverError.
     """
     if record_cmd or adjoint:
+        if shared_memory is not None:
+            dim, grid, block = sized(kernel, dim, grid, block, block_dim, shared_memory), None, None
         if adjoint:
             from .tape import adjoints
 
@@ -61,9 +63,11 @@ def launch(
             return adjoints.launch(kernel, record_cmd, *asked)
         from .bound import bind
 
-        return bind(kernel, dim, inputs, outputs, device, stream, block_dim, grid, block, max_blocks, shared)
-    if grid is not None or block is not None or shared is not None:
-        dim = grid_of(kernel, dim, grid, block, block_dim, shared)
+        return bind(kernel, dim, inputs, outputs, device, stream, block_dim, grid, block, max_blocks)
+    if shared_memory is not None:
+        dim = sized(kernel, dim, grid, block, block_dim, shared_memory)
+    elif grid is not None or block is not None:
+        dim = grid_of(kernel, dim, grid, block, block_dim)
     if outputs.__class__ is not tuple or outputs:
         inputs = joined(kernel, inputs, outputs)
     try:
@@ -87,19 +91,20 @@ def compiled(kernel: Any, args: Any) -> Any:
     return target.chosen_for(args) if hasattr(target, "chosen_for") else target
 
 
-def grid_of(kernel: Any, dim: Any, grid: Any, block: Any, block_dim: Any, shared: Any = None) -> blocks.Grid:
+def grid_of(kernel: Any, dim: Any, grid: Any, block: Any, block_dim: Any) -> blocks.Grid:
     try:
-        return blocks.asked(dim, grid, block, block_dim, shared, _block_of_plain(kernel))
+        return blocks.asked(dim, grid, block, block_dim)
     except (ValueError, TypeError) as error:
         raise LaunchError("%s: %s" % (getattr(kernel, "name", kernel), error)) from None
 
 
-def _block_of_plain(kernel: Any) -> int | None:
-    """Threads of a block of a kernel in CUDA C++, unless a launch says so; None for others."""
-    if hasattr(kernel, "cuda"):
-        return int(kernel.options["block_dim"])
-    shape = getattr(kernel, "shape", None)
-    return int(kernel.block_dim) if isinstance(shape, blocks.Shape) and shape.plain else None
+def sized(kernel: Any, dim: Any, grid: Any, block: Any, block_dim: Any, shared_memory: Any) -> blocks.Sized:
+    if grid is not None or block is not None:
+        dim = grid_of(kernel, dim, grid, block, block_dim)
+    try:
+        return blocks.Sized(dim, shared_memory)
+    except (ValueError, TypeError) as error:
+        raise LaunchError("%s: %s" % (getattr(kernel, "name", kernel), error)) from None
 
 
 def _target(kernel: Any) -> Any:

@@ -33,6 +33,10 @@ def _count(value: object) -> str | None:
     return None if type(value) is int and 0 <= value <= MAX_COUNT else "an integer from 0 on"
 
 
+def _positive(value: object) -> str | None:
+    return None if type(value) is int and 0 < value <= MAX_COUNT else "an integer from 1 on, or to be left out"
+
+
 def _text(value: object) -> str | None:
     return None if type(value) is str and value and value.isprintable() else "a printable text"
 
@@ -206,9 +210,10 @@ _KERNEL = {
         _true
     ),  # from compute capability 9.0 on it begins with a wait for what stands before it in the stream
     "whole_blocks": _May(_true),  # its threads wait for one another, or ask for their place in the grid
+    "dynamic_shared": _May(_positive),  # its launch gives shared memory, for an array with rows of so many bytes
     "origin": _May(_true),  # its header says where it begins: of one coordinate, and in newer bundles
     "plain": _May(_true),  # written in CUDA C++: no launch header, and whoever launches it gives the grid
-    "dynamic_shared": _May(_count),  # bytes of shared memory that a launch of such a kernel gives unless it says so
+    "shared_memory": _May(_positive),  # bytes that each block of a plain kernel gets unless the launch says so
     "parameters": [_PARAMETER],
     "optional": _May([_text]),  # arrays that may be None: `values`, `model.mask`
     "backward": _May(_Either("refused", _REFUSED, _ADJOINT)),  # none: built without
@@ -441,10 +446,12 @@ def _check_parameters(place: str, kernel: Row, structs: dict[str, abi.Struct], t
             types[row["type"]] = _parse_type("%s.parameters[%d]" % (place, index), row["type"], structs)
     if "origin" in kernel and kernel["ndim"] != 1:
         raise BundleError("manifest.%s.origin is of kernels with one coordinate, not %d" % (place, kernel["ndim"]))
+    if "dynamic_shared" in kernel and "whole_blocks" not in kernel:
+        raise BundleError("manifest.%s.dynamic_shared is of kernels that run in whole_blocks" % place)
     if "any_block_dim" in kernel and "whole_blocks" in kernel:
         raise BundleError("manifest.%s.any_block_dim is not for whole_blocks, whose size is the kernel's" % place)
-    if "dynamic_shared" in kernel and "plain" not in kernel:
-        raise BundleError("manifest.%s.dynamic_shared is of plain kernels alone" % place)
+    if "shared_memory" in kernel and "plain" not in kernel:
+        raise BundleError("manifest.%s.shared_memory is of plain kernels alone" % place)
     if "plain" in kernel and (kernel["ndim"] != 1 or not kernel.keys().isdisjoint(_NOT_OF_PLAIN)):
         raise BundleError("manifest.%s.plain goes with none of %s" % (place, ", ".join(_NOT_OF_PLAIN)))
     if "plain" not in kernel and any(isinstance(types[row["type"]], abi.Flat) for row in rows):

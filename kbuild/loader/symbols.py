@@ -26,6 +26,7 @@ SIGNATURES: dict[str, tuple[Any, ...]] = {
     "cuCtxGetDevice": (_INT_OUT,),
     "cuCtxGetStreamPriorityRange": (_INT_OUT, _INT_OUT),
     "cuFuncLoad": (_HANDLE,),  # since 12.4
+    "cuFuncSetAttribute": (_HANDLE, c_int, c_int),
     # memory
     "cuMemAllocFromPoolAsync": (_OUT, c_size_t, _HANDLE, _HANDLE),
     "cuMemFreeAsync": (_PTR, _HANDLE),
@@ -47,8 +48,6 @@ SIGNATURES: dict[str, tuple[Any, ...]] = {
     "cuMemsetD8Async": (_PTR, c_ubyte, c_size_t, _HANDLE),
     "cuMemsetD16Async": (_PTR, c_ushort, c_size_t, _HANDLE),
     "cuMemsetD32Async": (_PTR, c_uint, c_size_t, _HANDLE),
-    # functions
-    "cuFuncSetAttribute": (_PTR, c_int, c_int),
     # streams and events
     "cuStreamCreateWithPriority": (_OUT, c_uint, c_int),
     "cuStreamSynchronize": (_HANDLE,),

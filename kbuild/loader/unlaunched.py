@@ -42,8 +42,8 @@ class BoundLaunch(bound.BoundLaunch):
             types.on_launch(self._kernel, self._args)
 
     def set_dim(self, dim: Any) -> None:
-        """Changes the number of threads."""
-        self.dim = dim
+        """Changes the number of threads; each block keeps its shared memory."""
+        self.dim = bound.resized(self.dim, dim)
 
     def set_stream(self, stream: Any) -> None:
         """Changes the stream."""

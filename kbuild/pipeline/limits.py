@@ -30,7 +30,7 @@ def too_many_parameters(
     structs = abi.parse_structs(unit.structs)
     for name, row in unit.rows.items():
         types = [abi.parse(spelling, structs) for _, spelling in row["parameters"]]
-        header = 0 if "shared" in row else format.header_size(row["ndim"], format.writes_origin(row["ndim"]))
+        header = 0 if "shared_memory" in row else format.header_size(row["ndim"], format.writes_origin(row["ndim"]))
         _, size = format.layout_behind(header, types)
         small = [(part, made_by) for part, made_by in parts if size > _space(part, made_by)]
         if small:

@@ -135,9 +135,11 @@ def _kernels(
             parameters,
             lowered["optional"],
             whole_blocks=lowered["whole_blocks"],
+            dynamic_shared=lowered["dynamic_shared"],
             any_block_dim=not kernel.is_block_dim_chosen,
-            dynamic_shared=lowered.get("shared"),
             waits=lowered["waits"],
+            is_plain=bool(kernel.expression),
+            shared_memory=lowered.get("shared_memory", 0),
         )
         if kernel.expression:
             row["backward"] = {"refused": _IN_CUDA, "line": kernel.span.line}

@@ -145,7 +145,8 @@ def reach(kernel: CudaKernel, settings: CudaSettings) -> Reach:
     found = Reach()
     found.paths = [file.path, *said.closure.paths]
     types = [[p.name, p.type.spelling] for p in said.parameters]
-    found.parts = [kernel.name, kernel.cuda.name, types, list(said.optional), kernel.cuda.shared, _text_key(said)]
+    cuda = kernel.cuda
+    found.parts = [kernel.name, cuda.name, types, list(said.optional), cuda.shared_memory, _text_key(said)]
     found.structs = {s.name: s for p in said.parameters for s in structs_in(p.type)}
     return found
 
@@ -204,9 +205,10 @@ def lower(kernels: Sequence[tuple[CudaKernel, str]], settings: CudaSettings) -> 
             "ndim": 1,
             "whole_blocks": False,
             "waits": False,
+            "dynamic_shared": 0,
             "parameters": [[p.name, p.type.spelling] for p in said.parameters],
             "optional": list(said.optional),
-            "shared": kernel.cuda.shared,
+            "shared_memory": kernel.cuda.shared_memory,
         }
         structs.update((s.name, s) for p in said.parameters for s in structs_in(p.type))
     source = f'#line 1 "{closure.name}"\n{closure.text}\n{tail}'

@@ -16,7 +16,7 @@ from kbuild.codegen.unit import emit
 from kbuild.errors import CompileError, Diagnostic, Note, Report
 from kbuild.intrinsics.table import has_effects
 from kbuild.ir import nodes
-from kbuild.ir.blocks import in_whole_blocks
+from kbuild.ir.blocks import dynamic_row, in_whole_blocks
 from kbuild.ir.contract import contract
 from kbuild.ir.native import by_their_bodies
 from kbuild.ir.presence import optional_parameters
@@ -357,6 +357,8 @@ def lowered_unit(
 def _expected(kernel: nodes.Kernel, row: ScannedKernel) -> dict[str, object]:
     if is_own(row.definition.partition(":")[0]):
         return {"skipped": "it is kbuild's own, and works on what other kernels of kbuild's have made"}
+    if dynamic_row(kernel.function) is not None:
+        return {"skipped": "its launch gives it shared memory"}
     return expectations(kernel, row.block_dim)
 
 
@@ -376,6 +378,7 @@ def _manifest_part(kernel: nodes.Kernel) -> dict[str, object]:
         "ndim": kernel.ndim,
         "whole_blocks": in_whole_blocks(kernel),
         "waits": True,  # as `codegen` begins every kernel
+        "dynamic_shared": dynamic_row(kernel.function) or 0,
         "parameters": [[p.name, p.type.spelling] for p in kernel.function.parameters],
         "optional": optional_parameters(kernel.function),
     }

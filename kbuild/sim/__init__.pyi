@@ -1,6 +1,7 @@
 """What `kb.sim` has. Made by `python -m tools.stubs` for type checkers and editors."""
 
 from kbuild.sim.threads import AssertFailed as AssertFailed
+from kbuild.sim.threads import AssumptionFailed as AssumptionFailed
 from kbuild.sim.looking.changes import Change as Change
 from kbuild.sim.looking.changes import Changes as Changes
 from kbuild.sim.lockstep.statements import Deadlock as Deadlock

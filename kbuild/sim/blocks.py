@@ -21,16 +21,18 @@ Triple: TypeAlias = tuple[int, int, int]
 
 
 class Divergence(Fault):
-    """A barrier that not all threads reach."""
+    """A barrier, or an operation of a warp, that not all threads reach."""
 
 
 @dataclass(frozen=True)
 class Launch:
-    """Blocks of the grid and threads of a block along x, y, z; `dim` splits a thread's number into coordinates."""
+    """Blocks of the grid and threads of a block along x, y, z; `dim` splits a thread's number into coordinates.
+    `shared` are the bytes of shared memory that each block gets beside what its kernel declares."""
 
     grid: Triple
     block: Triple
     dim: tuple[int, ...]
+    shared: int = 0
 
     @property
     def count(self) -> int:
@@ -83,12 +85,18 @@ class Thread:
 Stamp: TypeAlias = tuple[int, int, int, int]
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Waiting:
-    """A thread waits: at which barrier, and for which lanes of its warp (None: for the whole block)."""
+    """A thread waits: at which statement, and for which lanes of its warp (None: for the whole block).
 
-    barrier: nodes.Barrier
+    At an operation of the warp it waits for all lanes that the block has, none ended, and `offers` them its arguments
+    (None at a barrier); then `offered` has those of all by lane.
+    """
+
+    stmt: nodes.Stmt
     mask: int | None
+    offers: tuple[Any, ...] | None = None
+    offered: dict[int, tuple[Any, ...]] = field(default_factory=dict)
 
 
 Steps: TypeAlias = Generator[Waiting, None, Any]
@@ -125,6 +133,8 @@ def run_in_step(runs: Sequence[Run], switch: Callable[[Thread], None]) -> None:
                 run.waiting, run.has_ended = None, True
         for group in list(_released(runs)):
             _meet(group)
+            for run in group:
+                run.waiting = None
         ready = [run for run in runs if run.waiting is None and not run.has_ended]
     stuck = [run for run in runs if run.waiting is not None]
     if stuck:
@@ -137,20 +147,27 @@ def _released(runs: Sequence[Run]) -> Iterator[list[Run]]:
     for run in runs:
         if run.waiting is not None:
             warp = None if run.waiting.mask is None else run.thread.index // WARP
-            parties.setdefault((warp, run.waiting.mask, id(run.waiting.barrier)), []).append(run)
+            parties.setdefault((warp, run.waiting.mask, id(run.waiting.stmt)), []).append(run)
     for (warp, mask, _), party in parties.items():
         if warp is None:
             is_complete = len(party) == len(runs)
         else:
             lanes = runs[warp * WARP : (warp + 1) * WARP]
             named = [one for one in lanes if mask >> (one.thread.index % WARP) & 1]
-            is_complete = all(one.has_ended or one in party for one in named)
+            may_end = party[0].waiting is not None and party[0].waiting.offers is None
+            is_complete = all((may_end and one.has_ended) or one in party for one in named)
         if is_complete:
             yield party
 
 
 def _meet(group: Sequence[Run]) -> None:
-    """All that any of them did or saw is seen by each from now on."""
+    """At a barrier all that any of them did or saw is seen by each from now on; else each gets what all offer."""
+    offered = {run.thread.index % WARP: run.waiting.offers for run in group if run.waiting is not None}
+    if None not in offered.values():
+        for run in group:
+            assert run.waiting is not None
+            run.waiting.offered = offered  # type: ignore[assignment]  # there is no None among them
+        return
     seen: dict[int, int] = {}
     for clock in {id(run.thread.seen): run.thread.seen for run in group}.values():
         for index, time in clock.items():
@@ -160,29 +177,33 @@ def _meet(group: Sequence[Run]) -> None:
     for run in group:
         run.thread.seen = seen
         run.thread.time += 1
-        run.waiting = None
 
 
 def _divergence(stuck: Run, runs: Sequence[Run]) -> Divergence:
     assert stuck.waiting is not None
-    waits, mask = stuck.waiting.barrier, stuck.waiting.mask
+    waits, mask = stuck.waiting.stmt, stuck.waiting.mask
     awaited = [
         run
         for run in runs
-        if run.waiting is None or run.waiting.barrier is not waits or run.waiting.mask != mask
+        if run.waiting is None or run.waiting.stmt is not waits or run.waiting.mask != mask
         if mask is None or (run.thread.index // WARP == stuck.thread.index // WARP)
         if mask is None or mask >> (run.thread.index % WARP) & 1
     ]
     other = awaited[0]
-    does = "has ended" if other.has_ended else f"waits at another barrier, {_place(other)}"
+    where = "barrier" if other.waiting is None or other.waiting.offers is None else "operation of the warp"
+    does = "has ended" if other.has_ended else f"waits at another {where}, {_place(other)}"
     what = "the block" if mask is None else f"the lanes 0x{mask:x}"
-    fault = Divergence(f"a barrier that not all threads of {what} reach: thread {other.thread.coordinates} {does}")
+    if stuck.waiting.offers is not None:
+        said = f"an operation of the warp that not all of its lanes reach: thread {other.thread.coordinates} {does}"
+    else:
+        said = f"a barrier that not all threads of {what} reach: thread {other.thread.coordinates} {does}"
+    fault = Divergence(said)
     fault.span, fault.thread = waits.span, stuck.thread.coordinates
     return fault
 
 
 def _place(run: Run) -> str:
-    span = run.waiting.barrier.span if run.waiting is not None else None
+    span = run.waiting.stmt.span if run.waiting is not None else None
     return f"line {span.line}" if span is not None else "elsewhere"
 
 
@@ -197,6 +218,8 @@ def numbered(what: str, thread: Thread, launch: Launch) -> int:
             return math.prod(launch.block)
         case "grid_dim":
             return math.prod(launch.grid)
+        case "warp_id":
+            return thread.index // WARP
     assert what == "lane_id"
     return thread.index % WARP
 

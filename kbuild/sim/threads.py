@@ -20,7 +20,7 @@ from kbuild.ir.blocks import in_whole_blocks
 from kbuild.ir.nodes import Expr, Function, Kernel, Stmt, Symbol
 from kbuild.ir.traverse import root_of
 from kbuild.ir.types import BOOL, Array, Matrix, Scalar, Shared, Struct, Type, Vector, element_of, is_composite
-from kbuild.sim import blocks, numbers, printing
+from kbuild.sim import blocks, collectives, numbers, printing
 from kbuild.sim.blocks import WARP, Launch, Run, Steps, Thread, Waiting, run_in_step, to_end
 from kbuild.sim.values import Fault, Memory, OutOfBounds, Path, copied, fetch, native, shared_memory, zero
 
@@ -39,6 +39,10 @@ class TooLong(Fault):
 
 class AssertFailed(Fault):
     """An assert of the kernel's does not hold."""
+
+
+class AssumptionFailed(Fault):
+    """What the kernel tells the compiler to count on is not so."""
 
 
 @dataclass
@@ -100,7 +104,10 @@ class _Machine:
         """The block's own; who comes first makes it."""
         assert isinstance(symbol.type, Shared)
         if symbol not in self.shared:
-            self.shared[symbol] = shared_memory(symbol.type.element, symbol.type.shape)
+            shape = symbol.type.shape
+            if symbol.type.is_dynamic:
+                shape = (self.launch.shared // symbol.type.row, *shape[1:])
+            self.shared[symbol] = shared_memory(symbol.type.element, shape)
         return self.shared[symbol]
 
     # Statements
@@ -130,6 +137,10 @@ class _Machine:
                 frame[symbol] = copied((yield from self.call(callee, self.copies(arguments, frame))))
             case nodes.Evaluate(nodes.Call(callee, arguments)):
                 yield from self.call(callee, self.copies(arguments, frame))
+            case nodes.Assign(target, nodes.Intrinsic() as value) if ALL_ROWS[value.name].is_collective:
+                self.assign(target, (yield from self.collective(value, stmt, frame)), frame)
+            case nodes.Evaluate(nodes.Intrinsic() as value) if ALL_ROWS[value.name].is_collective:
+                yield from self.collective(value, stmt, frame)
             case nodes.Assign(target, value):
                 self.assign(target, copied(self.value(value, frame)), frame)
             case nodes.Evaluate(nodes.Intrinsic() as value) if ALL_ROWS[value.name].is_atomic:
@@ -157,6 +168,9 @@ class _Machine:
             case nodes.Assert(condition, owner, number, text):
                 if not self.value(condition, frame):
                     raise AssertFailed(f"{owner}:{number}: the assertion `{text}` fails")
+            case nodes.Assume(condition, text):
+                if not self.value(condition, frame):
+                    raise AssumptionFailed(f"the assumption `{text}` does not hold")
             case nodes.Break():
                 return _BREAK
             case nodes.Continue():
@@ -166,6 +180,12 @@ class _Machine:
             case nodes.Barrier(mask):
                 yield self.waiting(stmt, None if mask is None else self.value(mask, frame))
         return None
+
+    def collective(self, expr: nodes.Intrinsic, stmt: Stmt, frame: dict[Symbol, Any]) -> Steps:
+        """What the lanes of a warp do together: this one's result."""
+        waiting = Waiting(stmt, collectives.ALL_LANES, tuple(self.value(one, frame) for one in expr.arguments))
+        yield waiting
+        return collectives.result(expr.name, self.thread.index % WARP, waiting.offered)
 
     def waiting(self, stmt: nodes.Barrier, mask: int | None) -> Waiting:
         lane = self.thread.index % WARP

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -24,7 +24,10 @@ from kbuild.scan.units import Found, find, lower
 
 @dataclass(frozen=True)
 class Compiled:
-    """A kernel's IR, and where its arguments lie in a parameter block."""
+    """A kernel's IR, and where its arguments lie in a parameter block.
+
+    `shared_memory`: it is the body of a kernel in CUDA C++, whose launches give as many bytes unless they say so.
+    """
 
     kernel: nodes.Kernel
     name: str
@@ -33,6 +36,7 @@ class Compiled:
     size: int
     optional: frozenset[str]
     block_dim: int
+    shared_memory: int | None = None
 
     @cached_property
     def format(self) -> str:
@@ -85,7 +89,15 @@ def _live(kernel: Any) -> Kernel:
     )
 
 
-_twins: dict[int, tuple[CudaKernel, Kernel]] = {}
+class _Twin(Kernel):
+    """The body of a declaration, as a kernel in Python."""
+
+    def __init__(self, kernel: CudaKernel) -> None:
+        super().__init__(kernel.function, dict(kernel.options))
+        self.shared_memory = kernel.cuda.shared_memory
+
+
+_twins: dict[int, tuple[CudaKernel, _Twin]] = {}
 
 
 def _twin(kernel: CudaKernel) -> Kernel:
@@ -102,7 +114,7 @@ def _twin(kernel: CudaKernel) -> Kernel:
                 f"declared at {head(file, definition)} without a body\n"
                 "  help: in place of `...`, write there what it does as a kernel in Python: the simulator runs that"
             )
-        known = _twins[id(kernel)] = kernel, Kernel(kernel.function, dict(kernel.options))
+        known = _twins[id(kernel)] = kernel, _Twin(kernel)
     return known[1]
 
 
@@ -136,7 +148,8 @@ def _type_of(value: Any) -> abi.Type | None:
 
 def _lowered(live: Kernel) -> Compiled:
     one, kernel = lowered(live, asserts=True)
-    return placed(kernel, one.row.name, optional_parameters(kernel.function), one.row.block_dim)
+    made = placed(kernel, one.row.name, optional_parameters(kernel.function), one.row.block_dim)
+    return replace(made, shared_memory=live.shared_memory) if isinstance(live, _Twin) else made
 
 
 def lowered(live: Kernel, asserts: bool) -> tuple[Found, nodes.Kernel]:

@@ -7,7 +7,7 @@ from contextlib import ExitStack, suppress
 from typing import Any
 
 from kbuild.loader.errors import LaunchError
-from kbuild.loader.resolve import joined
+from kbuild.loader.resolve import joined, sized
 from kbuild.sim.blocks import Divergence
 from kbuild.sim.lockstep.floats import FloatException, FloatExceptions, NotANumber
 from kbuild.sim.lockstep.output import Output
@@ -20,7 +20,7 @@ from kbuild.sim.looking.state import State
 from kbuild.sim.looking.stops import Abandoned, Stop, Stopper
 from kbuild.sim.profile.profiler import Profiler
 from kbuild.sim.profile.report import Profile
-from kbuild.sim.threads import AssertFailed
+from kbuild.sim.threads import AssertFailed, AssumptionFailed
 from kbuild.sim.values import Fault, OutOfBounds, Unassigned
 from kbuild.simulate import settings, tracing
 from kbuild.simulate.compiled import compiled
@@ -33,6 +33,7 @@ from kbuild.simulate.settings import Settings, configure
 
 __all__ = (
     "AssertFailed",
+    "AssumptionFailed",
     "Change",
     "Changes",
     "Deadlock",
@@ -69,6 +70,7 @@ def run(
     outputs: Any = (),
     *,
     block_dim: int | None = None,
+    shared_memory: int | None = None,
     profile: bool = False,
     watchers: Sequence[Watcher] = (),
     trace: Any = None,
@@ -94,6 +96,8 @@ def run(
     launched, `kb.sim.Fault` for what a kernel must not do.
     """
     asked = settings.current().changed(**changes)
+    if shared_memory is not None:
+        dim = sized(kernel, dim, None, None, block_dim, shared_memory)
     args = joined(kernel, inputs, outputs) if outputs.__class__ is not tuple or outputs else inputs
     result = Result("", watchers)
     with ExitStack() as stack:
@@ -137,6 +141,8 @@ def debug(
         if name in options:
             raise TypeError(f"kb.sim.debug has no {name!r}: session.break_at(…) sets stops")
     given = options.pop("watchers", ())
+    if options.get("shared_memory") is not None:
+        dim = sized(kernel, dim, None, None, block_dim, options.pop("shared_memory"))
     args = joined(kernel, inputs, outputs)
     target = compiled(kernel, args)
     shape = extents(target, dim, block_dim)

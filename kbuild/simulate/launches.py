@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from kbuild.ir.blocks import in_whole_blocks
+from kbuild.ir.blocks import dynamic_row, dynamic_start, in_whole_blocks
 from kbuild.loader import abi, blocks, foreign, lending, pack
 from kbuild.loader.errors import LaunchError
 from kbuild.loader.values import class_of
@@ -107,14 +107,25 @@ def _is_marked(owner: Any) -> bool:
     return False
 
 
+def _as_the_body_takes(dim: Any, shape: blocks.Shape, shared_memory: int) -> Any:
+    """The `dim` of a launch that is meant for CUDA C++: with its shared memory where the body has an array of it."""
+    if not shape.is_open:
+        return blocks.unsized(dim)
+    return dim if dim.__class__ is blocks.Sized else blocks.Sized(dim, shared_memory)
+
+
 def extents(target: Compiled, dim: Any, block_dim: int | None) -> Launch | None:
     """The launch as the simulator takes it; None for an empty one. Raises LaunchError."""
     size = target.block_dim if block_dim is None else block_dim
     whole = in_whole_blocks(target.kernel)
-    shape = blocks.Shape(target.kernel.ndim, whole, has_origin=True)
+    shape = blocks.Shape(target.kernel.ndim, whole, True, dynamic_row(target.kernel.function) or 0)
+    if shape.row:
+        shape = shape.on_device(limits.MOST_SHARED, dynamic_start(target.kernel.function))
     try:
+        if target.shared_memory is not None:
+            dim = _as_the_body_takes(dim, shape, target.shared_memory)
         if next(blocks.plan(dim, shape, size), None) is None:
             return None
-        return Launch(*blocks.extents(dim, shape, size))
+        return Launch(*blocks.extents(dim, shape, size), blocks.shared_of(dim, shape))
     except (ValueError, TypeError) as error:
         raise LaunchError(f"{target.name}: {error}") from None

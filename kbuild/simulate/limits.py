@@ -7,11 +7,13 @@ from dataclasses import dataclass
 
 from kbuild import targets
 from kbuild.errors import UsageError
-from kbuild.ir.blocks import shared_bytes
+from kbuild.ir.blocks import dynamic_row, dynamic_start, shared_bytes
 from kbuild.loader import blocks
 from kbuild.loader.errors import LaunchError
 from kbuild.sim.blocks import Launch
 from kbuild.simulate.compiled import Compiled
+
+MOST_SHARED = max(one.shared_per_block for one in targets.ARCHITECTURES.values())  # of a block, on any GPU
 
 
 @dataclass(frozen=True)
@@ -25,6 +27,7 @@ class DeviceLimits:
     block: tuple[int, int, int]
     grid: tuple[int, int, int]
     shared_per_block: int
+    shared_per_block_optin: int
     parameters: int
     warp: int
     threads_per_sm: int
@@ -49,8 +52,8 @@ def device(name: str) -> DeviceLimits:
 
 
 def _limits(one: targets.Architecture) -> DeviceLimits:
-    # Shared memory is declared in kernels, so what a block may have is what the compiler takes; the larger amounts of
-    # newer GPUs are for memory that a launch asks for.
+    # What kernels declare is at most what the compiler takes; the larger amounts of newer GPUs are for memory that a
+    # launch asks for.
     large = one.number >= 70
     return DeviceLimits(
         name=one.name,
@@ -60,6 +63,7 @@ def _limits(one: targets.Architecture) -> DeviceLimits:
         block=blocks.MAX_BLOCK,
         grid=blocks.MAX_GRID,
         shared_per_block=one.static_shared_per_block,
+        shared_per_block_optin=one.shared_per_block,
         parameters=targets.LARGE_PARAMETER_SPACE if large and not _is_old(one) else targets.SMALL_PARAMETER_SPACE,
         warp=one.warp,
         threads_per_sm=one.threads_per_sm,
@@ -79,7 +83,15 @@ def check(kernel: Compiled, launch: Launch, name: str) -> None:
     """Raises LaunchError for a launch that a device cannot hold; the limit, what was asked for, and what helps."""
     limits = device(name)
     threads, shared = math.prod(launch.block), shared_bytes(kernel.kernel.function)
+    is_open = dynamic_row(kernel.kernel.function) is not None
+    whole = dynamic_start(kernel.kernel.function) + launch.shared if is_open else 0
     problems = [
+        (
+            whole,
+            limits.shared_per_block_optin,
+            "bytes of shared memory a block, with what the launch gives",
+            "a smaller shared_memory=",
+        ),
         (threads, limits.threads_per_block, "threads a block", f"launch with block_dim={limits.threads_per_block}"),
         (
             shared,

@@ -148,6 +148,8 @@ def _resolve(name: str) -> Any:
         return getattr(values, name[:-1])  # Warp's longer names of the types of float32: `quatf`, `transformf`
     if name in values.__all__:
         return getattr(values, name)
+    if name in names.BEYOND:
+        raise AttributeError("Warp has no %r, and kbuild has: `import kbuild as kb`, and `kb.%s`" % (name, name))
     if name in builtins.TABLE:
         return builtins.TABLE[name]
     return _elsewhere(name)
@@ -178,4 +180,4 @@ def _module(name: str) -> Any:
 
 def __dir__() -> list[str]:
     own = [*_HOME_OF, *_LOADER, *_OTHER_NAMES, *_VALUES, *_SUBMODULES, *names.FAMILY_OF, *names.MODULES]
-    return sorted({*own, *values.__all__, *builtins.TABLE})
+    return sorted({*own, *values.__all__, *builtins.TABLE} - names.BEYOND)

@@ -56,6 +56,14 @@ _BEGINNINGS = {
     "texture_": "textures",
 }
 
+# Functions of the kernel language that Warp does not have; a kernel of Warp's dialect may call them by `kb.`.
+_BEYOND = """
+    all any assume ballot block_max block_min block_scan_exclusive block_scan_inclusive block_sum grid_range
+    load_readonly load_streaming match_any shfl shfl_down shfl_up shfl_xor store_streaming warp_id warp_max warp_min
+    warp_scan_exclusive warp_scan_inclusive warp_sum
+"""
+BEYOND = frozenset(_BEYOND.split())
+
 FAMILY_OF = {name: family for family, names in _FAMILIES.items() for name in names.split()}
 
 # Modules of Warp that are there and refuse.

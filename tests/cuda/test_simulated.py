@@ -56,7 +56,7 @@ def test_no_kernel_is_called(kernels: Any) -> None:
         (("a\0.cu",), {}, "is no file"),
         (("a.cu",), {"block_dim": 2048}, "block_dim is 1 to 1024 threads"),
         (("a.cu",), {"block_dim": 64.0}, "block_dim wants int"),
-        (("a.cu",), {"shared": -1}, "shared is a number of bytes"),
+        (("a.cu",), {"shared_memory": -1}, "shared_memory is a number of bytes, 0 or more, not -1"),
         (("a.cu",), {"arrays": "view"}, "arrays is 'pointers' or 'views', not 'view'.*did you mean"),
     ],
 )

@@ -72,7 +72,7 @@ class Shadow:
     def _hold(self, kernel, dim, inputs, outputs, kwargs, pairs) -> None:
         kb.synchronize()
         given = [_with_copies(one, pairs) for one in [*inputs, *outputs]]
-        geometry = {name: kwargs[name] for name in ("block_dim", "grid", "block") if name in kwargs}
+        geometry = {name: kwargs[name] for name in ("block_dim", "grid", "block", "shared_memory") if name in kwargs}
         try:
             self.launch(kernel, dim, given, device="sim", **geometry)
             lowered = compiled(kernel, given).kernel
@@ -131,7 +131,7 @@ def _unfit(kernel, dim, values, args, kwargs):
     extents = [extent for extent in _list(dim) if isinstance(extent, int)]
     if math.prod(extents) > MOST:
         return "more than %d threads" % MOST
-    if args or set(kwargs) - {"block_dim", "grid", "block", "device", "stream"}:
+    if args or set(kwargs) - {"block_dim", "grid", "block", "shared_memory", "device", "stream"}:
         return "options of the launch"
     if kwargs.get("device") not in (None, "cuda:0", "cuda", 0):
         return "on another device"

@@ -81,7 +81,7 @@ def test_templates(kernel, dtype, block):
 def test_dynamic_shared_memory(shared):
     """More than 48 KiB of it has to be allowed first, which loading the kernel does."""
     x, out = kb.array(list(range(512)), dtype=int), kb.zeros(512, dtype=int)
-    more = {} if shared is None else {"shared": shared}
+    more = {} if shared is None else {"shared_memory": shared}
     for _ in range(3):
         kb.launch(cuda_files.reverse_blocks, grid=2, block=256, inputs=[x, out], **more)
         assert out.tolist() == [*range(255, -1, -1), *range(511, 255, -1)]
@@ -90,8 +90,8 @@ def test_dynamic_shared_memory(shared):
 
 def test_more_shared_memory_than_there_is():
     x = kb.zeros(256, dtype=int)
-    with pytest.raises(LaunchError, match="bytes of shared memory for a block, and the GPU has"):
-        kb.launch(cuda_files.reverse_blocks, grid=1, block=256, shared=1 << 20, inputs=[x, x])
+    with pytest.raises(LaunchError, match=r"shared_memory=1048576 is more than the [0-9]+ bytes that a block may have"):
+        kb.launch(cuda_files.reverse_blocks, grid=1, block=256, shared_memory=1 << 20, inputs=[x, x])
 
 
 def test_views():

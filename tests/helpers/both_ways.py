@@ -11,14 +11,14 @@ from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from kbuild.ir.types import INT32, Array, IndexedArray, Matrix, Type, Vector
-from kbuild.loader.blocks import Grid
+from kbuild.loader.blocks import Grid, Sized
 from kbuild.sim.blocks import Launch, over
 from kbuild.sim.lockstep.run import Options
 from kbuild.sim.threads import run_launch
@@ -79,6 +79,8 @@ def _seen(argument: Any) -> Any:
 
 
 def _launch(dim: Any, block_dim: int) -> Launch:
+    if isinstance(dim, Sized):
+        return replace(_launch(dim.dim, block_dim), shared=dim.shared)
     if isinstance(dim, Grid):
         block = dim.block or (block_dim, 1, 1)
         return Launch(dim.grid, block, (math.prod(dim.grid) * math.prod(block),))

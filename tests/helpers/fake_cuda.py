@@ -277,29 +277,31 @@ def bundle_bytes(
     any_block_dim: bool = False,
     waits: bool = False,
     targets: Sequence[str] = ("sm_90",),
+    dynamic_shared: int = 0,
     registers: int = 8,
     plain: bool = False,
-    dynamic_shared: int = 0,
-    shared: int = 0,
+    shared_memory: int = 0,
     **changes: Any,
 ) -> bytes:
     """A bundle of one kernel for some targets; `optional` names the arrays that may be None.
 
-    `any_block_dim`: how large a block is, is the loader's choice. `plain`: the kernel is written in CUDA C++, gets
-    `dynamic_shared` bytes of shared memory, and has `shared` bytes of its own.
+    `any_block_dim`: how large a block is, is the loader's choice. `plain`: the kernel is written in CUDA C++, and gets
+    `shared_memory` bytes where a launch says nothing.
     """
     kernel = dict(kernel_rows(name, parameters, ndim, structs or {}, block_dim, plain), optional=list(optional))
-    if dynamic_shared:
-        kernel["dynamic_shared"] = dynamic_shared
+    if shared_memory:
+        kernel["shared_memory"] = shared_memory
     if whole_blocks:
         kernel["whole_blocks"] = True
     if any_block_dim:
         kernel["any_block_dim"] = True
     if waits:
         kernel["waits"] = True
+    if dynamic_shared:
+        kernel["dynamic_shared"] = dynamic_shared
     rows = [cubin_row(target, [0], 0) for target in targets]
     for row in rows:
-        row["resources"][0].update(registers=registers, shared=shared)
+        row["resources"][0]["registers"] = registers
     manifest = make_manifest([kernel], rows, structs=structs or {}, **changes)
     return format.dump(manifest, [code([kernel])])
 

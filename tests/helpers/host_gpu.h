@@ -13,6 +13,11 @@
 struct host_index { unsigned int x, y, z; };
 static thread_local host_index blockIdx, blockDim, threadIdx, gridDim;
 
+// Shared memory that a launch gives.
+alignas(16) static unsigned char kb_dynamic[1 << 16];
+static unsigned int kb_dynamic_size;
+static inline unsigned int kb_dynamic_bytes() { return kb_dynamic_size; }
+
 static inline unsigned int __umulhi(unsigned int a, unsigned int b) { return (unsigned int)(((uint64_t)a * b) >> 32); }
 
 template <class To, class From> static inline To host_bits(From value) {
@@ -71,6 +76,22 @@ template <class T> static inline T atomicMax(T *p, T v) { return host_swap(p, v 
 template <class T> static inline T atomicExch(T *p, T v) { return host_swap(p, v); }
 template <class T> static inline T atomicCAS(T *p, T compare, T v) { return host_swap(p, *p == compare ? v : *p); }
 
+// Other scopes, fences and hints make no difference for one thread at a time.
+#define host_scoped(name) \
+    template <class T> static inline T name##_block(T *p, T v) { return name(p, v); } \
+    template <class T> static inline T name##_system(T *p, T v) { return name(p, v); }
+host_scoped(atomicAdd) host_scoped(atomicMin) host_scoped(atomicMax) host_scoped(atomicExch)
+template <class T> static inline T atomicCAS_block(T *p, T compare, T v) { return atomicCAS(p, compare, v); }
+template <class T> static inline T atomicCAS_system(T *p, T compare, T v) { return atomicCAS(p, compare, v); }
+static inline void __threadfence() {}
+static inline void __threadfence_block() {}
+static inline void __threadfence_system() {}
+template <class T> static inline T __ldg(const T *p) { return *p; }
+template <class T> static inline T __ldcs(const T *p) { return *p; }
+template <class T> static inline void __stcs(T *p, T v) { *p = v; }
+#define __builtin_assume(holds) do { if (!(holds)) __builtin_trap(); } while (0)
+#define __CUDA_ARCH__ 900
+
 static inline int __popc(unsigned int x) { return __builtin_popcount(x); }
 static inline int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
 
@@ -94,6 +115,7 @@ static inline float erfcinvf(float y) { return (float)erfcinv(y); }
 template <class T> static inline T atomicAnd(T *p, T v) { return host_swap(p, (T)(*p & v)); }
 template <class T> static inline T atomicOr(T *p, T v) { return host_swap(p, (T)(*p | v)); }
 template <class T> static inline T atomicXor(T *p, T v) { return host_swap(p, (T)(*p ^ v)); }
+host_scoped(atomicAnd) host_scoped(atomicOr) host_scoped(atomicXor)
 
 static inline float rsqrtf(float x) { return 1.0f / sqrtf(x); }
 static inline double rsqrt(double x) { return 1.0 / sqrt(x); }

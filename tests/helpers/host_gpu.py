@@ -22,10 +22,10 @@ import numpy as np
 import pytest
 
 from kbuild.bundle.manifest import kernel_row
-from kbuild.codegen.blocks import wait
+from kbuild.codegen.blocks import DYNAMIC_MEMORY, wait
 from kbuild.codegen.unit import emit
 from kbuild.ir import nodes
-from kbuild.ir.blocks import in_whole_blocks
+from kbuild.ir.blocks import dynamic_row, in_whole_blocks
 from kbuild.ir.presence import optional_parameters
 from kbuild.loader import abi, blocks, pack
 
@@ -83,6 +83,7 @@ class HostModule:
                 [(p.name, p.type) for p in kernel.function.parameters],
                 optional_parameters(kernel.function),
                 whole_blocks=in_whole_blocks(kernel),
+                dynamic_shared=dynamic_row(kernel.function) or 0,
             )
             for kernel in kernels
         }
@@ -91,6 +92,7 @@ class HostModule:
     def _whole(self) -> str:
         source = _TO_HALF.sub("y.bits = host_to_half((double)x);", self.source)
         source = source.replace(_FROM_HALF, "y = host_from_half(x.bits);").replace(wait(), _NO_WAIT)
+        source = source.replace(DYNAMIC_MEMORY, "")
         assert "asm" not in source
         rows = {row["entry"]: row for row in self.rows.values()}
         runners = [_runner(match[1], match[2], rows[match[1]]) for match in _ENTRY.finditer(source)]
@@ -108,7 +110,7 @@ class HostModule:
         places = [(p.type, r["offset"]) for p, r in zip(kernel.function.parameters, row["parameters"], strict=True)]
         for header, grid, block, _ in blocks.plan(dim, blocks.shape_of(row), block_dim, max_blocks):
             rest = struct.pack("<" + pack.fields_format(places, len(header), row["size"]), *packing.values)
-            sizes = (ctypes.c_uint * 6)(*grid, *block)
+            sizes = (ctypes.c_uint * 7)(*grid, *block, blocks.shared_of(dim, blocks.shape_of(row)))
             assert run(header + rest, sizes) == 0, "some threads wait for ever"
 
 
@@ -129,6 +131,7 @@ struct block_{entry} {{
 {checks}extern "C" int run_{entry}(const char *data, const unsigned int *sizes) {{
     block_{entry} block;
     ::memcpy(&block, data, {row["size"]});
+    ::kb_dynamic_size = sizes[6];
     ::gridDim = {{sizes[0], sizes[1], sizes[2]}};
     ::blockDim = {{sizes[3], sizes[4], sizes[5]}};
     for (::blockIdx.z = 0; ::blockIdx.z < ::gridDim.z; ++::blockIdx.z)

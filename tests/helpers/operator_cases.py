@@ -20,7 +20,7 @@ import numpy as np
 from tests.helpers.function_calls import MATRICES, ONE_TYPE, VECTORS, type_of
 from tests.helpers.function_checks import ROWS, Case, source_of
 from tests.helpers.function_points import apart_from_zero, between, points, shape_of, whole
-from tests.helpers.operator_lines import GROUPS, PRINTING, UNDIFFERENTIABLE, WARP
+from tests.helpers.operator_lines import GROUPS, PRINTING, TOGETHER, UNDIFFERENTIABLE, WARP
 
 _SIMPLE = {
     "Bits": "kb.int32",
@@ -32,7 +32,7 @@ _SIMPLE = {
 
 def everything() -> str:
     """All kernels in one text."""
-    return "\n".join([PRINTING, UNDIFFERENTIABLE, *(case.text for group in GROUPS for case in cases(group))])
+    return "\n".join([PRINTING, TOGETHER, UNDIFFERENTIABLE, *(case.text for group in GROUPS for case in cases(group))])
 
 
 def cases(group: str) -> list[Case]:

@@ -160,6 +160,7 @@ float32 a, float64 out | v = kb.vec2d(kb.float64(a[i]), 2.0); out[i] = kb.dot(v,
 """
 
 ARRAYS = """
+E a, E b, E out | kb.assume(i >= 0); kb.store_streaming(out, i, kb.load_readonly(a, i) * kb.load_streaming(b, i))
 E[3] a, E[2] out | out[i, 0] = a[i, 0] * a[i, 2]; out[i, 1] = a[i, 1] + a[i, -1]
 E[2,3] a, E out | out[i] = a[i, 0, 1] * a[i, 1, 2] - a[i, 1, 0]
 E[2,2,2] a, E[2,1,2] o | o[i, 1, 0, 1] = a[i, 0, 1, 0] * a[i, 1, 1, 1]; o[i, 0, 0, 0] = o[i, 1, 0, 1] * a[i, 0, 0, 0]
@@ -425,6 +426,12 @@ kb.expect_neq(a[i], a[i])
 kb.expect_near(a[i], 100.0)
 """
 
+# What threads do together: the rows of a case are no launch, so tests/sim/test_collectives.py differentiates these.
+TOGETHER = """
+y[i] = (kb.warp_sum(x[i] * x[i]) + 2.0 * kb.block_sum(x[i])) * w[i]
+for i in kb.grid_range(len(x)): y[i] = x[i] * x[i] * w[i]
+"""
+
 # What makes a kernel one without a gradient.
 UNDIFFERENTIABLE = """
 kb.atomic_exch(out, i, a[i])
@@ -434,6 +441,16 @@ out[i] = a[i] * kb.E(kb.atomic_add(n, 0, 1))
 kb.atomic_max(out, i, a[i]); out[i] = out[i] * 2.0
 s = kb.shared_array(1, kb.E); s[0] = a[i]; kb.syncthreads(); out[i] = s[0] * s[0]
 kb.syncwarp(); out[i] = a[i]
+out[i] = kb.shfl(a[i], 0) * a[i]
+out[i] = kb.shfl_up(a[i], 1) + kb.shfl_down(a[i], 1) + kb.shfl_xor(a[i], 1)
+out[i] = a[i] * kb.E(kb.warp_id()) * kb.E(int(kb.any(a[i] > 0.0)) + int(kb.all(a[i] > 0.0)))
+out[i] = a[i] * kb.E(kb.ballot(a[i] > 0.0)) + kb.E(kb.match_any(i))
+out[i] = kb.warp_min(a[i]) + kb.warp_max(a[i])
+out[i] = kb.block_min(a[i]) + kb.block_max(a[i])
+out[i] = kb.warp_scan_inclusive(a[i]) + kb.warp_scan_exclusive(a[i])
+out[i] = kb.block_scan_inclusive(a[i]) + kb.block_scan_exclusive(a[i])
+out[i] = a[i] * kb.atomic_add(out, 0, a[i], order="acq_rel")
+kb.atomic_add(out, i, a[i], order="release")
 """
 
 GROUPS: dict[str, tuple[str, str]] = {

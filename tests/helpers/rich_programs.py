@@ -502,6 +502,10 @@ class Kernel(Expressions):
                 f"assert {self.of('bool', 1)}, 'a reason'",
                 f"assert {self.of('bool', 2)}",
                 "kb.syncwarp()",
+                f"kb.assume({self.of('bool', 1)})",
+                f"float32_0 = kb.{self.pick('shfl', 'shfl_up', 'shfl_xor')}({self.of('float32', 1)}, "
+                f"{self.of('int32', 1)}, {self.pick('32', '8')}) + kb.warp_sum({self.of('float32', 1)})",
+                f"bool_0 = kb.any({self.of('bool', 1)}) or kb.ballot({self.of('bool', 1)}) != kb.uint32(0)",
             )
         )
 

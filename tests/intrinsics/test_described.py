@@ -14,6 +14,7 @@ from kbuild.intrinsics import catalogue, described
 from kbuild.intrinsics.catalogue import entry
 from kbuild.intrinsics.described import Described, parse
 from kbuild.intrinsics.table import ROWS, SPECIAL_FORMS
+from kbuild.ir import nodes
 from kbuild.loader.builtins import TABLE
 from kbuild.nvrtc import Cache, Compiled, Job, choose, compile_jobs, discover, text_key
 from tests.helpers import kernels
@@ -32,6 +33,16 @@ APART = {
     "shared_array": "a: kb.array(dtype=int)|s = kb.shared_array((4, 5), kb.vec2); a[0] = s.shape[1]",
     "syncthreads": "a: kb.array(dtype=int)|a[0] = 1; kb.syncthreads()",
     "syncwarp": "a: kb.array(dtype=int)|a[0] = 1; kb.syncwarp(); kb.syncwarp(0xff)",
+    "warp_id": "a: kb.array(dtype=int)|a[0] = kb.warp_id()",
+    "grid_range": "a: kb.array(dtype=kb.int64), n: kb.int64|for i in kb.grid_range(n): a[i] = i + kb.int64(len(a))",
+    **{
+        name: f"a: kb.array(dtype=float)|a[0] = kb.{name}(a[1], 2); a[1] = kb.{name}(a[1], 3, width=8)"
+        for name in nodes.SHUFFLES
+    },
+    "assume": "a: kb.array(dtype=int)|kb.assume(a[0] > 3); a[0] = 1",
+    "load_readonly": "a: kb.array2d(dtype=kb.vec3), b: kb.array(dtype=kb.vec3)|b[0] = kb.load_readonly(a, 0, 1)",
+    "load_streaming": "a: kb.indexedarray(dtype=kb.mat22h)|a[0] = kb.load_streaming(a, 1)",
+    "store_streaming": "a: kb.array2d(dtype=kb.uint8)|kb.store_streaming(a, 1, 2, 3)",
     "thread_idx": "a: kb.array(dtype=int)|a[0] = kb.thread_idx() + kb.thread_idx().x",
     "identity": "m: kb.array(dtype=kb.mat33d)|m[0] = kb.identity(3, kb.float64)",
     "matrix": "m: kb.array(dtype=kb.mat22d), x: kb.float64|"
@@ -51,7 +62,8 @@ APART = {
     "vector": "v: kb.array(dtype=kb.vec2d), x: kb.float64|"
     "v[0] = kb.vector(x, x); v[1] = kb.vector(length=2, dtype=kb.float64); v[2] = kb.vector(v[0])",
     **{
-        name: f"a: kb.array2d(dtype=int), out: kb.array(dtype=int)|out[0] = kb.{name}(a, 0, 1, {values})"
+        name: f"a: kb.array2d(dtype=int), out: kb.array(dtype=int)|out[0] = kb.{name}(a, 0, 1, {values}); "
+        f"kb.{name}(a, 0, 1, {values}, order='acq_rel', scope='system')"
         for name in ROWS
         if ROWS[name].is_atomic
         for values in ["2, 3" if name == "atomic_cas" else "2"]
@@ -106,7 +118,7 @@ def test_every_signature_is_true(name: str, tmp_path: Path) -> None:
     assert len(kernels.lower_text(tmp_path, "\n".join(text))) == len(text) > 0
 
 
-@pytest.mark.parametrize("name", APART)
+@pytest.mark.parametrize("name", sorted(APART))
 def test_what_stands_apart_lowers(name: str, tmp_path: Path) -> None:
     parameters, body = APART[name].split("|")
     kernels.lower_text(tmp_path, f"@kb.kernel\ndef one({parameters}):\n    {body}\n")
@@ -131,10 +143,11 @@ def test_the_named_instructions_are_in_the_ptx(tmp_path: Path) -> None:
     toolchains, part = discover(), targets.parse("compute_90").parts()[0]
     jobs = {}
     for name, row in ROWS.items():
-        if row.is_atomic:
+        if name in APART:
             text = f"@kb.kernel\ndef one({APART[name].split('|')[0]}):\n    {APART[name].split('|')[1]}\n"
         else:
-            wanted = "kb.int32" if row.signature.parameters[0][1] == "Integer" else "kb.float32"
+            first = row.signature.parameters[0][1]
+            wanted = {"Integer": "kb.int32", "Bool": "bool"}.get(first, "kb.float32")
             signature = parse(row.signature.text)
             text = next(c for c in concrete(signature) if wanted in c.parameters.values()).kernel("one", name)
         source = kernels.emit_kernels(kernels.lower_text(tmp_path, text)).source

@@ -8,14 +8,15 @@ from pathlib import Path
 import pytest
 
 import kbuild as kb
-from kbuild.codegen import helpers
-from kbuild.intrinsics import library_rotations, library_spatial
+from kbuild.codegen import helpers, warps
+from kbuild.intrinsics import collectives, library_rotations, library_spatial
 from kbuild.intrinsics.absent import ABSENT
 from kbuild.intrinsics.catalogue import groups
 from kbuild.intrinsics.library import ELEMENTWISE, FUNCTIONS, OVERLOADS, REDUCTIONS
 from kbuild.intrinsics.row import Row
 from kbuild.intrinsics.signature import signature
 from kbuild.intrinsics.table import ALL_ROWS, ROWS, SPECIAL_FORMS, has_effects
+from kbuild.ir.nodes import COLLECTIVES, SHUFFLES
 from kbuild.ir.types import BOOL, FLOAT16, FLOAT32, INT8, INT32, SCALARS, Scalar, Type, Vector
 from kbuild.loader import builtins
 from kbuild.loader.builtins import TABLE
@@ -28,8 +29,11 @@ NUMBERS = [type for type in SCALARS.values() if type.kind != "bool"]
 
 def types_of(row: Row) -> list[Scalar]:
     """Every type that the row's first parameter admits."""
-    count = len(row.signature.parameters)
-    return [t for t in SCALARS.values() if not isinstance(row.signature.bind((t,) * count), str)]
+    sets = [set_name for _, set_name in row.signature.parameters]
+    given = [tuple(INT32 if one == "Int32" else type for one in sets) for type in SCALARS.values()]
+    return [
+        t for t, types in zip(SCALARS.values(), given, strict=True) if not isinstance(row.signature.bind(types), str)
+    ]
 
 
 def test_host_and_compiler_know_the_same_functions() -> None:
@@ -55,12 +59,16 @@ def test_row(name: str) -> None:
     assert row.name == name
     assert row.doc.endswith((".", "]"))
     assert row.doc[0].isupper() or row.doc[0].islower() or row.doc[0].isdigit() or row.doc[0] == "-"
-    assert has_effects(name) == row.is_atomic == name.startswith("atomic_")
+    assert row.is_atomic == name.startswith("atomic_")
+    assert row.is_collective == (name in COLLECTIVES)
+    assert has_effects(name) == (row.is_atomic or row.is_collective)
     assert types_of(row)
     for type in types_of(row):
         spelled = row.cuda.get(type.spelling)
         assert spelled is not None or (type == FLOAT16 and "float32" in row.cuda), type
-        if spelled is not None and spelled.startswith("kb_") and not row.is_atomic:
+        if spelled is not None and spelled.startswith("kb_") and row.is_collective:
+            assert f" {spelled}(" in warps.function(name, type)
+        elif spelled is not None and spelled.startswith("kb_") and not row.is_atomic:
             assert f" {spelled}(" in helpers.integer(spelled.removeprefix("kb_"), type)
     assert {SCALARS[spelling] for spelling in row.cuda} <= set(types_of(row))
 
@@ -115,11 +123,15 @@ def _row_kernels() -> str:
             count = len(row.signature.parameters)
             if row.is_atomic:
                 call = f"kb.{row.name}(a, 0, {', '.join(f'a[{n}]' for n in range(1, count))})"
+            elif row.name in SHUFFLES:
+                call = f"kb.{row.name}(a[0], kb.tid()) + kb.{row.name}(a[0], 3, 8)"
+                call = call.replace("+", "and" if type == BOOL else "+")
             else:
                 call = f"kb.{row.name}({', '.join(f'a[{n}]' for n in range(count))})"
-            result = {"Bool": "bool", "Int32": "int"}.get(row.signature.result, f"kb.{type}")
+            own = "bool" if type == BOOL else f"kb.{type}"
+            result = {"Bool": "bool", "Int32": "int", "Uint32": "kb.uint32"}.get(row.signature.result, own)
             name = f"{row.name}_{type}"
-            parameters = f"a: kb.array(dtype=kb.{type}), out: kb.array(dtype={result})"
+            parameters = f"a: kb.array(dtype={own}), out: kb.array(dtype={result})"
             parts.append(f"@kb.kernel\ndef {name}({parameters}):\n    out[0] = {call}\n")
     return "\n".join(parts)
 
@@ -141,6 +153,16 @@ def library(
     h[0] = kb.normalize(h[1]) + kb.min(h[2], h[3])
     i = kb.tid()
 """
+
+
+def _collective_kernels() -> str:
+    """Every sum and scan of warps and blocks, of numbers and of composites."""
+    types = [*(f"kb.{one}" for one in NUMBERS), "kb.vec3", "kb.mat22d", "kb.vec2h"]
+    calls = " + ".join(f"kb.{name}(x)" for name in collectives.OVERLOADS)
+    return "".join(
+        f"@kb.kernel\ndef collective{at}(a: kb.array(dtype={type})):\n    x = a[kb.tid()]\n    a[0] = {calls}\n\n"
+        for at, type in enumerate(types)
+    )
 
 
 def _decomposition_kernels() -> str:
@@ -188,7 +210,7 @@ def draws(a: kb.array2d(dtype=float), v: kb.array(dtype=kb.vec3), w: kb.array(dt
 
 
 def test_the_kernels_below_call_every_function() -> None:
-    text = _row_kernels() + VECTOR_KERNELS + _decomposition_kernels() + RANDOM_KERNEL
+    text = _row_kernels() + VECTOR_KERNELS + _decomposition_kernels() + RANDOM_KERNEL + _collective_kernels()
     # Rotations and spatial algebra are in tests/gpu/project (see test_generated) and in codegen/test_run_composites.
     elsewhere = {*library_rotations.FUNCTIONS, *library_spatial.FUNCTIONS}
     names = {*ROWS, *FUNCTIONS, *OVERLOADS} - elsewhere
@@ -198,7 +220,7 @@ def test_the_kernels_below_call_every_function() -> None:
 @pytest.mark.nvrtc
 @pytest.mark.parametrize("target", ["jetson-xavier-jp5", "sm_90", "jetson-thor-jp7"])
 def test_every_row_compiles_for_every_type(tmp_path: Path, accept: Accept, target: str) -> None:
-    text = _row_kernels() + VECTOR_KERNELS
+    text = _row_kernels() + VECTOR_KERNELS + _collective_kernels()
     source = kernels.emit_kernels(kernels.lower_text(tmp_path, text)).source
     accept(source, target)
 
@@ -275,7 +297,7 @@ def test_host_functions_on_vectors_and_matrices() -> None:
     assert kb.transpose(kb.mat22(1.0, 2.0, 3.0, 4.0)) == kb.mat22(1.0, 3.0, 2.0, 4.0)
 
 
-@pytest.mark.parametrize("name", ["tid", *(n for n in ROWS if ROWS[n].is_atomic)])
+@pytest.mark.parametrize("name", ["tid", *(n for n in ROWS if ROWS[n].has_effects)])
 def test_inside_kernels_only(name: str) -> None:
     with pytest.raises(TypeError, match=rf"kb\.{name} works inside kernels only"):
         getattr(kb, name)()

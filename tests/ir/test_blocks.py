@@ -63,5 +63,5 @@ def test_memory_is_counted_with_its_alignment(tmp_path: Path) -> None:
     body = ["small = kb.shared_array(3, kb.int8)", "wide = kb.shared_array(2, kb.float64)", "a[0] = keeps(a[1])"]
     (kernel,) = kernels.lower_text(tmp_path, HEAD + "".join(f"    {line}\n" for line in body))
     found = [(symbol.name, type.bytes) for _, symbol, type in shared_arrays(kernel.function)]
-    assert found == [("memory", 12), ("small", 3), ("wide", 16)]
-    assert shared_bytes(kernel.function) == 12 + 3 + 1 + 16
+    assert found == [("memory", 12), ("small", 4), ("wide", 16)]
+    assert shared_bytes(kernel.function) == 12 + 4 + 16

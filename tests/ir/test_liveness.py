@@ -80,6 +80,8 @@ def _step(stmt: Stmt, after: Step, loops: list[tuple[Step, Step]], found: dict[i
             return Step(_symbols(arguments), None, [after])
         case nodes.Barrier(mask):
             return Step(frozenset() if mask is None else _symbols(mask), None, [after])
+        case nodes.Assume(condition):
+            return Step(_symbols(condition), None, [after])
         case nodes.Assert(condition):
             return Step(_symbols(condition), None, [after, Step()])
         case nodes.Break():

@@ -307,6 +307,17 @@ ODD = {
             kb.atomic_max(cells[1].v[2], old)
             kb.syncwarp()
             kb.syncwarp(kb.uint32(n))
+            kb.assume(n > 0 and i >= 0)
+            kb.atomic_add(a, i, 1.0, order="release")
+            found = kb.atomic_cas(cells[0].x, old, 2.0, order="acq_rel", scope="system")
+            kb.store_streaming(a, i, kb.load_readonly(a, j) + kb.load_streaming(a, 3) + found)
+            a[1] = kb.shfl(a[2], n, 8) + kb.shfl_xor(1.0, 4) + float(kb.warp_id())
+            kb.shfl_up(kb.int8(3), 1)
+            for k in kb.grid_range(n):
+                a[k] = float(kb.ballot(n > k) ^ kb.match_any(kb.int64(k)))
+            for m in kb.grid_range(1, n, 3):
+                if kb.any(n > 3) or kb.all(m > 3):
+                    a[m] = kb.block_scan_exclusive(a[m])
             a[0] = total(tile[0], n) + total(a, n) + total(row, n) + tile[-1, 2] + float(tile.shape[1])
     """,
     "unfused": """

@@ -99,6 +99,9 @@ LEGAL: dict[str, Stmt] = {
     "loop": nodes.For(Symbol("i", INT32), number(0), N, number(1), (nodes.Break(),)),
     "barrier": nodes.Barrier(None),
     "barrier of a warp": nodes.Barrier(U),
+    "shuffle": assigned(Intrinsic("shfl", (X, N, number(8)), FLOAT32)),
+    "ordered": Evaluate(Intrinsic("atomic_add", (ELEMENT, X), FLOAT32, None, "acq_rel", "block")),
+    "hint": Assign(Index(A, (N,), FLOAT32, None, "streaming"), X),
     "position": assigned(nodes.Position("thread_idx", 2, INT32)),
     "lane": assigned(nodes.Position("lane_id", None, INT32)),
     "shared element": Assign(Index(TILE, (N, N), FLOAT32), X),
@@ -147,6 +150,17 @@ ILLEGAL: dict[str, tuple[Stmt, str]] = {
     "mask of another type": (nodes.Barrier(N), "mask is no uint32"),
     "unknown position": (assigned(nodes.Position("warp_idx", None, INT32)), "position"),
     "position along a fourth axis": (assigned(nodes.Position("block_idx", 3, INT32)), "position"),
+    "width": (assigned(Intrinsic("shfl", (X, N, number(12)), FLOAT32)), "width of a shuffle"),
+    "width that is no constant": (assigned(Intrinsic("shfl_up", (X, N, N), FLOAT32)), "width of a shuffle"),
+    "order": (Evaluate(Intrinsic("atomic_add", (ELEMENT, X), FLOAT32, None, "seq_cst")), "order or scope"),
+    "scope": (Evaluate(Intrinsic("atomic_add", (ELEMENT, X), FLOAT32, None, "relaxed", "grid")), "order or scope"),
+    "order of a function": (assigned(Intrinsic("sqrt", (X,), FLOAT32, None, "acquire")), "order of what is not atomic"),
+    "hint that is none": (Assign(Index(A, (N,), FLOAT32, None, "soon"), X), "hint"),
+    "assumption": (nodes.Assume(N, "n"), "condition is not bool"),
+    "shuffle in an expression": (
+        assigned(add(X, Intrinsic("shfl", (X, N, number(8)), FLOAT32), FLOAT32)),
+        "effect inside an expression",
+    ),
     "lane along an axis": (assigned(nodes.Position("lane_id", 0, INT32)), "position"),
     "position of another type": (assigned(nodes.Position("block_idx", 0, UINT32)), "position"),
     "shared array assigned": (Assign(TILE, TILE), "assigns an array in shared memory"),
@@ -270,3 +284,9 @@ def test_shared_memory_is_declared_with_its_type_and_never_given_by_a_launch() -
         verify(nodes.Kernel("m:k", wrong, 1), has_effects)
     with pytest.raises(InternalError, match="a launch cannot give an array in shared memory"):
         verify(nodes.Kernel("m:k", nodes.Function("k", "m", (TILE.symbol,), VOID, ()), 1), has_effects)
+    late = Symbol("t0", Shared(FLOAT32, (4, 0)))
+    with pytest.raises(InternalError, match="k: t0 has a dynamic extent that is not the first"):
+        verify(nodes.Kernel("m:k", nodes.Function("k", "m", (), VOID, (), shared=(late,)), 1), has_effects)
+    open_one, open_two = (Symbol(name, Shared(FLOAT32, (0, 4))) for name in ("one", "two"))
+    with pytest.raises(InternalError, match="m:k: two arrays whose extents the launch gives"):
+        verify(nodes.Kernel("m:k", nodes.Function("k", "m", (), VOID, (), shared=(open_one, open_two)), 1), has_effects)

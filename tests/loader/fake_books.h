@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 typedef uint64_t u64;
-typedef struct { int device, count, offsets[64], sizes[64]; char name[128]; unsigned allowed_shared; } Function; /* 0: 48 KiB */
+typedef struct { int device, count, offsets[64], sizes[64]; unsigned most_shared; char name[128]; } Function; /* most_shared: 0 until asked for */
 typedef struct Module { struct Module *next; Function functions[64]; int count, device; } Module;
 typedef struct Pool {
     struct Pool *next;

@@ -259,13 +259,12 @@ int cuFuncGetAttribute(int *value, int which, u64 function) {
     return 0;
 }
 
-int cuFuncSetAttribute(u64 function, int which, int value) {
+int cuFuncSetAttribute(u64 handle, int which, int value) {
     ENTER_CONTEXT; LOCK;
-    Function *found = find_function(function);
-    if (!found) return breach(INVALID_HANDLE, "%s: no function 0x%lx", __func__, (unsigned long)function);
-    if (which != 8) return breach(INVALID_VALUE, "%s: attribute %d cannot be set", __func__, which);
-    if (value < 0 || value > 232448) return INVALID_VALUE; /* dynamic shared memory of a block */
-    found->allowed_shared = value;
+    Function *function = find_function(handle);
+    if (!function) return breach(INVALID_HANDLE, "%s: no function 0x%lx", __func__, (unsigned long)handle);
+    if (which != 8 || value < 0 || value > 232448) return breach(INVALID_VALUE, "%s: attribute %d cannot be %d", __func__, which, value);
+    function->most_shared = (unsigned)value;
     return 0;
 }
 
@@ -273,6 +272,9 @@ int cuFuncSetAttribute(u64 function, int which, int value) {
 #include "fake_streams.h"
 
 /* Launches */
+static int is_allowed(const Function *function, unsigned shared) {
+    return shared <= (function->most_shared ? function->most_shared : 49152);
+}
 static void append_record(const Launch *launch, u64 stream) {
     if (record_count == MAX_RECORDS) return;
     Record *record = &records[record_count++];
@@ -283,11 +285,10 @@ static void append_record(const Launch *launch, u64 stream) {
     record->stream = stream; record->function = launch->function; record->size = launch->size;
 }
 static int fill_launch(const char *call, Launch *made, Function *function, const unsigned sizes[6], unsigned shared, void **params) {
-    if (shared > (function->allowed_shared ? function->allowed_shared : 49152)) return INVALID_VALUE;
     const unsigned limits[6] = {0x7FFFFFFF, 65535, 65535, 1024, 1024, 64};
     unsigned wrong = 0;
     for (int i = 0; i < 6; i++) wrong |= !sizes[i] || sizes[i] > limits[i];
-    if (wrong || sizes[3] * sizes[4] * sizes[5] > 1024) return breach(INVALID_VALUE, "%s: a configuration that cannot be", call);
+    if (wrong || sizes[3] * sizes[4] * sizes[5] > 1024 || !is_allowed(function, shared)) return breach(INVALID_VALUE, "%s: a configuration that cannot be", call);
     memset(made->bytes, 0xEE, sizeof made->bytes);
     made->function = function; made->size = 0; made->shared = shared;
     memcpy(made->sizes, sizes, sizeof made->sizes);

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import kbuild as kb
-from kbuild.loader import abi, blocks, format, pack, resolve, schema, uses
+from kbuild.loader import abi, format, pack, resolve, schema, uses
 from kbuild.loader.bundle import from_bytes
 from kbuild.loader.errors import BundleError, LaunchError
 from kbuild.loader.kernel import BundleKernel
@@ -79,14 +79,14 @@ def test_arrays_with_gaps_are_refused_and_told_the_cure(cuda: FakeCuda) -> None:
         ({"dim": (257,), "block_dim": 32}, ([9, 1, 1], [32, 1, 1], 64)),
         ({"grid": (2, 3), "block": (16, 8)}, ([2, 3, 1], [16, 8, 1], 64)),
         ({"grid": 7}, ([7, 1, 1], [256, 1, 1], 64)),
-        ({"grid": 7, "shared": 0}, ([7, 1, 1], [256, 1, 1], 0)),
-        ({"grid": (2, 2, 2), "block": 32, "shared": 100000}, ([2, 2, 2], [32, 1, 1], 100000)),
-        ({"dim": 100, "shared": 128}, ([1, 1, 1], [256, 1, 1], 128)),
-        ({"dim": 100, "block_dim": 64, "shared": 128}, ([2, 1, 1], [64, 1, 1], 128)),
+        ({"grid": 7, "shared_memory": 0}, ([7, 1, 1], [256, 1, 1], 0)),
+        ({"grid": (2, 2, 2), "block": 32, "shared_memory": 100000}, ([2, 2, 2], [32, 1, 1], 100000)),
+        ({"dim": 100, "shared_memory": 128}, ([1, 1, 1], [256, 1, 1], 128)),
+        ({"dim": 100, "block_dim": 64, "shared_memory": 128}, ([2, 1, 1], [64, 1, 1], 128)),
     ],
 )
 def test_geometry(cuda: FakeCuda, asked: Any, sizes: Any) -> None:
-    kernel = plain([("x", "float32")], dynamic_shared=64)
+    kernel = plain([("x", "float32")], shared_memory=64)
     for _ in range(4):
         resolve.launch(kernel, inputs=[1.0], **asked)
         assert arrived(cuda) == sizes
@@ -111,38 +111,23 @@ WRONG = [
     ({"dim": 2.5}, "dim wants a number of threads"),
     ({"dim": -1}, "number of threads from 0 on"),
     ({"dim": 5, "block_dim": 2000}, "1024"),
-    ({"grid": 1, "shared": -1}, "shared is a number of bytes from 0 on"),
-    ({"grid": 1, "shared": 1.5}, "shared wants a number of bytes"),
-    ({"grid": 1, "shared": 232449}, "232449 bytes of shared memory for a block, and the GPU has 231448 beside"),
     ({"grid": 5, "max_blocks": 2}, "never cut"),
     ({"dim": 5, "grid": 1}, "not both"),
 ]
 
 
-@happens(
-    "A launch",
-    "a launch asks for more dynamic shared memory than the GPU has beside what the code declares",
-    "LaunchError with both numbers, before the driver is asked.",
-)
 @pytest.mark.parametrize(("asked", "said"), WRONG)
 def test_what_cannot_be_launched(cuda: FakeCuda, asked: Any, said: str) -> None:
-    kernel = plain([("x", "float32")], shared=1000)
+    kernel = plain([("x", "float32")])
     for _ in range(3):
         with pytest.raises(LaunchError, match=said):
             resolve.launch(kernel, inputs=[1.0], **asked)
         resolve.launch(kernel, dim=1, inputs=[1.0])
 
 
-def test_shared_is_for_cuda_kernels(cuda: FakeCuda) -> None:
-    kernel = make_bundle([("x", "float32")])["p.kernels:k"]
-    for asked in ({"grid": 1, "shared": 4}, {"dim": 1, "shared": 4}):
-        with pytest.raises(LaunchError, match="shared is for kernels of CUDA C\\+\\+ files"):
-            resolve.launch(kernel, inputs=[1.0], **asked)
-
-
 def test_in_a_graph(cuda: FakeCuda) -> None:
     kernel, x = plain([("x", "flat1[float32]"), ("n", "int32")]), kb.zeros(4, dtype=float)
-    step = kb.bind(kernel, grid=(2, 2), block=(8, 8), shared=60000, inputs=[x, 3])
+    step = kb.bind(kernel, grid=(2, 2), block=(8, 8), shared_memory=60000, inputs=[x, 3])
     with kb.capture() as graph:
         step()
         resolve.launch(kernel, dim=5, inputs=[x, 4])
@@ -180,7 +165,8 @@ def test_a_tape_says_that_it_has_no_gradient(cuda: FakeCuda) -> None:
         ({"whole_blocks": True}, "plain goes with none of"),
         ({"waits": True}, "plain goes with none of"),
         ({"ndim": 2}, "plain goes with none of"),
-        ({"dynamic_shared": -1}, "dynamic_shared"),
+        ({"dynamic_shared": 4}, "dynamic_shared is of kernels that run in whole_blocks"),
+        ({"shared_memory": -1}, "shared_memory is -1, but wants an integer from 1 on"),
         ({"plain": False}, "plain"),
     ],
 )
@@ -194,7 +180,7 @@ def test_manifests_that_cannot_be(change: Any, said: str) -> None:
 def test_addresses_are_of_plain_kernels_alone() -> None:
     for data, said in (
         (bundle_bytes([("x", "flat1[float32]")]), "that plain kernels alone have"),
-        (bundle_bytes([("x", "float32")], dynamic_shared=3), "dynamic_shared is of plain kernels alone"),
+        (bundle_bytes([("x", "float32")], shared_memory=3), "shared_memory is of plain kernels alone"),
     ):
         with pytest.raises(BundleError, match=said):
             format.parse(data)
@@ -207,8 +193,3 @@ def test_the_type() -> None:
     assert pack.format_of(type) == "8s"
     with pytest.raises(ValueError, match="unknown type"):
         abi.parse("flat5[float32]", {})
-
-
-def test_equal_grids() -> None:
-    assert blocks.Grid(2, 64, 5) == blocks.Grid(2, 64, 5) != blocks.Grid(2, 64) != blocks.Grid(2, 64, 0)
-    assert repr(blocks.Grid(2, 64, 5)) == "grid=(2, 1, 1), block=(64, 1, 1), shared=5"

@@ -94,7 +94,7 @@ CHANGES = {
     "header of a header": ("include/twice.cuh", "x + x", "2 * x", {"sums"}),
     "comment in a header": ("include/twice.cuh", "x + x", "x + x /* twice */", {"sums"}),
     "signature": ("src/thing/kernels.py", "mask: kb.array(dtype=int) = None", "mask: kb.array(dtype=int)", {"basic"}),
-    "dynamic shared memory": ("src/thing/kernels.py", "shared=1024", "shared=2048", {"sums"}),
+    "dynamic shared memory": ("src/thing/kernels.py", "shared_memory=1024", "shared_memory=2048", {"sums"}),
     "threads of a block": ("src/thing/kernels.py", ", block_dim=128", "", set()),
     "body for the simulator": ("src/thing/kernels.py", "2.0 * x[i]", "x[i] + x[i]", set()),
     "lines": ("src/thing/kernels.py", "import kbuild as kb\n", "import kbuild as kb\n\n# more\n", set()),

@@ -184,7 +184,7 @@ def every_operation() -> Iterator[tuple[str, Scalar, int]]:
         if type in FLOATS:
             yield "fma", type, 3
         for name, row in ALL_ROWS.items():
-            if not row.is_atomic and type != BOOL and is_defined(name, type):
+            if not row.has_effects and type != BOOL and is_defined(name, type):
                 yield f"intrinsic {name}", type, 2 if name in OF_TWO else 1
 
 
@@ -241,7 +241,7 @@ def type_of(values: np.ndarray) -> Scalar:
 
 
 def test_every_pure_intrinsic_is_there() -> None:
-    pure = {name for name, row in ALL_ROWS.items() if not row.is_atomic}
+    pure = {name for name, row in ALL_ROWS.items() if not row.has_effects}
     assert pure == arithmetic._EXACT.keys() | arithmetic.APPROXIMATE.keys() | {"bit_count"}
     with pytest.raises(InternalError, match="no meaning for atomic_add"):
         arithmetic.intrinsic("atomic_add", [np.zeros(1)], FLOAT64, FLOAT64)

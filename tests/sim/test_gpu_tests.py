@@ -16,6 +16,7 @@ ROOT = Path(__file__).parents[2]
 # Tests of what is a bundle's, a driver's or a launch's on a GPU, and none of the language.
 ELSEWHERE = {
     "test_atomics.py": "cells_beside_a_small_one",
+    "test_cooperating.py": "graphs",
     "test_flow.py": "nobody_built",
     "test_generics.py": "several_types or not_built",
     "test_gradients.py": "on_a_gpu",
@@ -27,6 +28,7 @@ FILES = [
     "blocks",
     "composites",
     "conversions",
+    "cooperating",
     "every_adjoint",
     "flow",
     "functions",

@@ -37,6 +37,11 @@ def integrate(
     i, j = kb.tid()
     k: int = kb.thread_idx().x + kb.block_idx() * kb.block_dim()
     kb.syncwarp(mask=0xFF)
+    kb.assume(n > 0)
+    kb.store_streaming(counts, i, kb.load_readonly(counts, j) + kb.load_streaming(counts, i))
+    kb.atomic_add(counts, i, 1, order="release", scope="block")
+    for turn in kb.grid_range(0, n, 2):
+        k += turn + kb.shfl(k, lane=3, width=8) + kb.warp_sum(k) + kb.int32(kb.ballot(kb.any(k > 3)))
     k += i + j
     row = grid[i]
     total = row[j] + grid[i, j] * dt
@@ -153,7 +158,7 @@ def of_reciprocals(a: kb.array[float]) -> None:
 
 
 def launched_as_cuda_does(image: kb.array[float]) -> None:
-    kb.launch(blur, grid=(2, 2), block=(16, 16), shared=1024, inputs=[4, 0.5, image])
+    kb.launch(blur, grid=(2, 2), block=(16, 16), shared_memory=1024, inputs=[4, 0.5, image])
     blur.launch(4, [4, reciprocal(0.5), image])
 
 

@@ -364,3 +364,10 @@ def test_negative_numbers_made_unsigned(tmp_path: Path) -> None:
         kernels.lower_text(tmp_path, UNSIGNED.format(".warp as wp", *names, "-129", "wp"), fmad=True)
     with pytest.raises(CompileError, match=r"-1 does not fit uint64 .*\[KB122\]"):
         kernels.lower_text(tmp_path, UNSIGNED.format(" as kb", *["kb"] * 5, "1", "kb"), fmad=True)
+
+
+def test_what_only_kbuild_has_is_no_name_of_warps() -> None:
+    for name in ("shfl", "any", "warp_sum", "grid_range", "load_readonly"):
+        assert name not in dir(wp)
+        with pytest.raises(AttributeError, match=rf"Warp has no '{name}', and kbuild has: `import kbuild as kb`"):
+            getattr(wp, name)

@@ -45,7 +45,8 @@ class Workspace:
             return
         handle = stream_on(self.place, stream)
         is_captured = self.place.kind == "cuda" and _is_captured(self.place, handle)
-        if self.block_dim is None and not (self.dim.__class__ is blocks.Grid and self.dim.block):
+        dim = blocks.unsized(self.dim)
+        if self.block_dim is None and not (dim.__class__ is blocks.Grid and dim.block):
             self.block_dim = _BLOCK
         words = self._known() if is_captured else self._counted(args, stream, scratch)
         self._in_pieces(words)
@@ -104,8 +105,9 @@ class Workspace:
         self.threads, self.bytes = threads, each * threads
 
     def _block(self) -> int:
-        if self.dim.__class__ is blocks.Grid and self.dim.block is not None:
-            x, y, z = self.dim.block
+        dim = blocks.unsized(self.dim)
+        if dim.__class__ is blocks.Grid and dim.block is not None:
+            x, y, z = dim.block
             return int(x * y * z)
         return self.block_dim or _BLOCK
 
@@ -114,6 +116,7 @@ class Workspace:
 
 
 def _threads(dim: Any, block: int) -> int:
+    dim = blocks.unsized(dim)
     extents = dim.grid if dim.__class__ is blocks.Grid else dim if hasattr(dim, "__iter__") else (dim,)
     count = 1
     for extent in extents:

@@ -6,7 +6,7 @@ then, and a function of the machine and a frame is left (`Steps`). The others ar
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,9 +23,10 @@ from kbuild.sim.hardware import MINUS_C, MINUS_PRODUCT
 from kbuild.sim.lockstep import affine, memory, places, tree
 from kbuild.sim.lockstep.affine import Affine
 from kbuild.sim.lockstep.frame import Frame
-from kbuild.sim.lockstep.places import Location, OfPart, checked
+from kbuild.sim.lockstep.places import Location, OfPart, at_lane, checked
 from kbuild.sim.lockstep.tree import Descriptor, Value
 from kbuild.sim.lockstep.watching import Watching
+from kbuild.sim.values import Fault
 
 Step = Callable[["Expressions", Frame], Value]
 
@@ -171,6 +172,8 @@ class Expressions:
     def fetch(self, location: Location, frame: Frame, expr: Expr) -> Value:
         """What lies at a location."""
         parts = location.parts(self.space, frame.lanes.count)
+        if isinstance(expr, nodes.Index) and expr.cache == "readonly":
+            _require_readonly(parts)
         if parts[0][1] is None:
             found, _, offset = parts[0]
             if self.watching.accesses:
@@ -236,6 +239,15 @@ class Expressions:
 
     def _called(self, expr: nodes.Call, frame: Frame) -> Value:
         return self.call(expr.callee, [self.value(argument, frame) for argument in expr.arguments], frame)
+
+
+def _require_readonly(parts: Sequence[tuple[memory.Allocation, Any, Any]]) -> None:
+    for found, positions, _ in parts:
+        if found.is_stored:
+            reason = (
+                f"kb.load_readonly reads {found.name}, to which this kernel stores: a cache may hold what was there"
+            )
+            raise at_lane(Fault(reason), 0 if positions is None else int(positions[0]))
 
 
 def mapped_full(value: Value, count: int) -> Value:

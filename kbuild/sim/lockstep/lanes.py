@@ -95,6 +95,8 @@ class Lanes:
             return np.int32(math.prod(extents) if axis is None else extents[axis])
         if what == "lane_id":
             return self.remembered(what, lambda: (self.index % WARP).astype(np.int32))
+        if what == "warp_id":
+            return self.remembered(what, lambda: (self.index // WARP).astype(np.int32))
         if what == "launch_idx":
             inside = math.prod(launch.block)
             return self.remembered(what, lambda: (self.block * inside + self.index).astype(np.int32))

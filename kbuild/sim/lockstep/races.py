@@ -1,10 +1,10 @@
 """Results that depend on which thread comes first.
 
 A conflict is two threads at one granule of memory, at least one of which writes, with no barrier of their block (or
-warp) between them. Writes of the same value are none, since nothing depends on their order; nor is it one to read what
-others change by atomics, as every loop around a compare-and-swap does. So arrays that a kernel never stores to (see
-`stored`) need no books; those whose elements belong to one thread each have a list (see `owned`), the others one entry
-for each granule (see `books`).
+warp) between them, and no release by the one that the other may have acquired (see `ordered`). Writes of the same value
+are none, since nothing depends on their order; nor is it one to read what others change by atomics, as every loop
+around a compare-and-swap does. So arrays that a kernel never stores to (see `stored`) need no books; those whose
+elements belong to one thread each have a list (see `owned`), the others one entry for each granule (see `books`).
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from kbuild.sim.lockstep.books import Books, Clash
 from kbuild.sim.lockstep.granules import flat, granules
 from kbuild.sim.lockstep.lanes import Lanes
 from kbuild.sim.lockstep.memory import Allocation, leaves
+from kbuild.sim.lockstep.ordered import Ordered
 from kbuild.sim.lockstep.owned import Owned
 from kbuild.sim.lockstep.places import Location, at_lane
 from kbuild.sim.lockstep.tree import Value
@@ -65,6 +66,7 @@ class Races(Watcher):
         self._of_warp: Any = 0
         self._count = self._epoch = 0  # how many these are; the first event since their last barrier
         self._shared: Allocation | None = None
+        self._ordered = Ordered()
 
     def begins(self, lanes: Lanes, shared: Any) -> None:
         """Threads that have passed no barrier yet."""
@@ -96,6 +98,11 @@ class Races(Watcher):
             after[here] = latest[warps] + 1
             self._of_warp = after
         self._new_epoch()
+
+    def orders(self, order: str, lanes: Lanes) -> None:
+        """What these threads do from here on is another event than before."""
+        self._ordered.note(order, lanes, len(self._events))
+        self._numbers.clear()
 
     def accessed(self, kind: str, location: Location, lanes: Lanes, expr: Expr, value: Value) -> None:
         """Raises Race."""
@@ -139,6 +146,13 @@ class Races(Watcher):
         size = math.prod(lanes.launch.block)
         mine = lanes.stamps[positions] - 1
         same_block = (before - 1) // size == mine // size
+        return self._waited(lanes, positions, before, events, mine, same_block) | self._ordered.sees(
+            before - 1, events, mine, size
+        )
+
+    def _waited(self, lanes: Lanes, positions: Any, before: Any, events: Any, mine: Any, same_block: Any) -> Any:
+        """Which have come to a barrier since."""
+        size = math.prod(lanes.launch.block)
         if not isinstance(self._of_block, np.ndarray) and not isinstance(self._of_warp, np.ndarray):
             return same_block & (events < self._epoch)  # those of these blocks have come to all barriers together
         found = np.zeros(len(positions), bool)

@@ -12,7 +12,7 @@ import numpy as np
 
 from kbuild.intrinsics.table import ALL_ROWS
 from kbuild.ir import nodes
-from kbuild.ir.blocks import in_whole_blocks, shared_arrays, shared_bytes
+from kbuild.ir.blocks import dynamic_start, in_whole_blocks, shared_arrays, shared_bytes
 from kbuild.ir.nodes import Kernel, Symbol
 from kbuild.ir.traverse import callees, walk
 from kbuild.ir.types import Array, IndexedArray, Shared, Struct, Type
@@ -140,7 +140,7 @@ def _run(
     if options.checks.races:
         watchers.append(Races())
     order = None if options.seed is None else np.random.default_rng(options.seed)
-    shared, bytes_of_block, granule = _shared(kernel)
+    shared, bytes_of_block, granule = _shared(kernel, launch)
     watching = Watching(watchers, options.checks.divisions)
     machine = Statements(space, watching, output, shared, _trips(kernel), order)
     watching.starts(kernel, launch)
@@ -149,7 +149,7 @@ def _run(
             block_memory = None
             if shared:
                 count = lanes.count // math.prod(launch.block)
-                block_memory = memory.shared(bytes_of_block, count, granule, _labels(shared))
+                block_memory = memory.shared(bytes_of_block, count, granule, _labels(shared, launch))
                 space.put_shared(block_memory)
             machine.run(function, arguments, lanes, block_memory)
 
@@ -177,21 +177,29 @@ def _told(watching: Watching) -> Iterator[None]:
         watching.ends(found)
 
 
-def _shared(kernel: Kernel) -> tuple[dict[Symbol, int], int, int]:
+def _shared(kernel: Kernel, launch: Launch) -> tuple[dict[Symbol, int], int, int]:
     """Where in a block's shared memory each array lies, all of its bytes, and the granule."""
     places, end, granule = {}, 0, 8
     for _, symbol, type in shared_arrays(kernel.function):
-        start = align_up(end, type.element.align)
-        places[symbol], end = start, start + type.bytes
         granule = min(granule, memory.granule_of(type.element))
+        if type.is_dynamic:
+            continue
+        start = align_up(end, type.alignment)
+        places[symbol], end = start, start + type.bytes
     assert end == shared_bytes(kernel.function)
+    for _, symbol, type in shared_arrays(kernel.function):
+        if type.is_dynamic:
+            places[symbol] = dynamic_start(kernel.function)
+            end = places[symbol] + launch.shared
     return places, end, granule
 
 
-def _labels(shared: Mapping[Symbol, int]) -> Iterator[Label]:
+def _labels(shared: Mapping[Symbol, int], launch: Launch) -> Iterator[Label]:
     for symbol, start in shared.items():
-        assert isinstance(symbol.type, Shared)
-        yield Label(start, start + symbol.type.bytes, symbol.name, symbol.type.shape, symbol.type.element.size)
+        type = symbol.type
+        assert isinstance(type, Shared)
+        rows = launch.shared // type.row if type.is_dynamic else type.shape[0]
+        yield Label(start, start + rows * type.row, symbol.name, (rows, *type.shape[1:]), type.element.size)
 
 
 def extents(parameters: Sequence[tuple[str, Type, int]], block: bytes, stored: Origins) -> list[Extent]:

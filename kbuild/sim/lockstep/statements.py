@@ -17,7 +17,7 @@ from kbuild.ir import nodes
 from kbuild.ir.nodes import Expr, Function, Stmt, Symbol
 from kbuild.ir.traverse import root_of
 from kbuild.ir.types import INT64, Scalar, Shared, Vector
-from kbuild.sim.lockstep import atomics, barriers, memory, tree
+from kbuild.sim.lockstep import atomics, barriers, collectives, memory, tree
 from kbuild.sim.lockstep.expressions import Expressions, Step
 from kbuild.sim.lockstep.frame import Frame, join
 from kbuild.sim.lockstep.going import Going
@@ -28,7 +28,7 @@ from kbuild.sim.lockstep.tracked import Tracked
 from kbuild.sim.lockstep.tree import Descriptor, Value
 from kbuild.sim.lockstep.trips import Trips
 from kbuild.sim.lockstep.watching import Watching
-from kbuild.sim.threads import AssertFailed
+from kbuild.sim.threads import AssertFailed, AssumptionFailed
 from kbuild.sim.values import Fault, native
 
 _BREAK, _CONTINUE, _RETURN = 1, 2, 3
@@ -106,6 +106,8 @@ class Statements:
         start = self.block_memory.start + self.shared[symbol]
         address = lanes.slot * self.block_memory.stride + start
         shape = [np.int32(extent) for extent in symbol.type.shape]
+        if symbol.type.is_dynamic:
+            shape[0] = np.int32(lanes.launch.shared // symbol.type.row)
         return Descriptor(symbol.type.element, address, shape, strides, self.block_memory)
 
     # Statements
@@ -146,6 +148,8 @@ class Statements:
         value = stmt.value
         if isinstance(value, nodes.Intrinsic) and ALL_ROWS[value.name].is_atomic:
             found = self.atomic(value, frame, is_used=True)
+        elif isinstance(value, nodes.Intrinsic) and ALL_ROWS[value.name].is_collective:
+            found = self.collective(value, frame)
         else:
             found = self._value(value, frame)
         self.assign(stmt.target, found, frame)
@@ -200,9 +204,16 @@ class Statements:
         value = stmt.value
         if isinstance(value, nodes.Intrinsic) and ALL_ROWS[value.name].is_atomic:
             self.atomic(value, frame, is_used=False)
+        elif isinstance(value, nodes.Intrinsic) and ALL_ROWS[value.name].is_collective:
+            self.collective(value, frame)
         else:
             self._value(value, frame)
         return None
+
+    def collective(self, expr: nodes.Intrinsic, frame: Frame) -> Any:
+        """What the lanes of a warp do together."""
+        given = [self.expressions.dense(one, frame) for one in expr.arguments]
+        return collectives.apply(expr.name, given, frame.lanes, self.ended)
 
     def atomic(self, expr: nodes.Intrinsic, frame: Frame, is_used: bool) -> Any:
         """An atomic operation; the values before."""
@@ -222,6 +233,8 @@ class Statements:
             order = None if self.order is None else self.order.permutation(lanes.count)
             seen, has_changed = atomics.apply(expr.name, at, given, lanes.count, is_used, order)
             self.changes += has_changed
+            if expr.order != nodes.ORDERS[0]:
+                self.watching.orders(expr.order, lanes)
             if positions is None:
                 before = seen
             elif is_used:
@@ -421,6 +434,13 @@ class Statements:
             raise at_lane(fault, int(np.argmin(holds)) if holds.ndim else 0)
         return None
 
+    def _assume(self, stmt: nodes.Assume, frame: Frame) -> Left:
+        holds = self.expressions.dense(stmt.condition, frame)
+        if not holds.all():
+            fault = AssumptionFailed(f"the assumption `{stmt.text}` does not hold")
+            raise at_lane(fault, int(np.argmin(holds)) if holds.ndim else 0)
+        return None
+
     def _native(self, stmt: nodes.Native, frame: Frame) -> Left:
         if not stmt.has_body:
             raise native(stmt.name)
@@ -518,6 +538,7 @@ _MEANING: dict[type[Any], Callable[[Statements, Any, Frame], Left]] = {
     nodes.Return: Statements._return,
     nodes.Print: Statements._print,
     nodes.Assert: Statements._assert,
+    nodes.Assume: Statements._assume,
     nodes.Barrier: Statements._barrier,
     nodes.Native: Statements._native,
 }

@@ -46,6 +46,9 @@ class Watcher:
     def waits(self, stmt: nodes.Barrier, lanes: Lanes) -> None:
         """Lanes meet at a barrier."""
 
+    def orders(self, order: str, lanes: Lanes) -> None:
+        """Lanes have done an atomic operation that releases what they did before, or acquires what others have."""
+
     def begins(self, lanes: Lanes, shared: Any) -> None:
         """Other blocks are at hand."""
 
@@ -106,6 +109,10 @@ class Watching:
     def waits(self, stmt: nodes.Barrier, lanes: Lanes) -> None:
         for one in self.watchers:
             one.waits(stmt, lanes)
+
+    def orders(self, order: str, lanes: Lanes) -> None:
+        for one in self.watchers:
+            one.orders(order, lanes)
 
     def begins(self, lanes: Lanes, shared: Any) -> None:
         for one in self.watchers:

@@ -39,6 +39,12 @@ class Uniform:
                 return symbol not in self._varying
             case nodes.Intrinsic(name) if name.startswith("atomic_"):
                 return False
+            case nodes.Intrinsic("ballot" | "any" | "all"):
+                return True
+            case nodes.Intrinsic("shfl", (_, lane, nodes.Const(value=32))):
+                return self(lane)
+            case nodes.Intrinsic(name, (value, *_)) if name in nodes.COLLECTIVES:
+                return self(value)
         return all(self(child) for child in children(expr))  # type: ignore[arg-type]  # an expression's are expressions
 
     def _block(self, body: Iterable[Stmt], apart: bool) -> None:

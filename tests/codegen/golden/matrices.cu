@@ -21,10 +21,10 @@ __device__ __forceinline__ vec2f operator+(vec2f a, vec2f b) { return vec2f{{(a.
 
 namespace kb_unit {
 
-#line 140 "/kbuild/kbuild/intrinsics/library.py"
+#line 149 "/kbuild/kbuild/intrinsics/library.py"
 __device__ __forceinline__ mat2x2f matmul(mat2x2f a, mat2x2f b)
 {
-#line 142 "/kbuild/kbuild/intrinsics/library.py"
+#line 151 "/kbuild/kbuild/intrinsics/library.py"
     mat2x2f result = mat2x2f{{vec2f{{0.0f, 0.0f}}, vec2f{{0.0f, 0.0f}}}};
     _Pragma("unroll") for (int i = 0; i < 2; ++i) {
         _Pragma("unroll") for (int j = 0; j < 2; ++j) {
@@ -32,35 +32,35 @@ __device__ __forceinline__ mat2x2f matmul(mat2x2f a, mat2x2f b)
             _Pragma("unroll") for (int k = 1; k < 2; ++k) {
                 total = fmaf(a.r[i].c[k], b.r[k].c[j], total);
             }
-#line 148 "/kbuild/kbuild/intrinsics/library.py"
+#line 157 "/kbuild/kbuild/intrinsics/library.py"
             result.r[i].c[j] = total;
         }
     }
-#line 149 "/kbuild/kbuild/intrinsics/library.py"
+#line 158 "/kbuild/kbuild/intrinsics/library.py"
     return result;
 }
 
-#line 29 "/kbuild/kbuild/intrinsics/library.py"
+#line 38 "/kbuild/kbuild/intrinsics/library.py"
 __device__ __forceinline__ float dot(vec2f a, vec2f b)
 {
-#line 31 "/kbuild/kbuild/intrinsics/library.py"
+#line 40 "/kbuild/kbuild/intrinsics/library.py"
     float total = a.c[0] * b.c[0];
     _Pragma("unroll") for (int i = 1; i < 2; ++i) {
         total = fmaf(a.c[i], b.c[i], total);
     }
-#line 34 "/kbuild/kbuild/intrinsics/library.py"
+#line 43 "/kbuild/kbuild/intrinsics/library.py"
     return total;
 }
 
-#line 105 "/kbuild/kbuild/intrinsics/library.py"
+#line 114 "/kbuild/kbuild/intrinsics/library.py"
 __device__ __forceinline__ vec2f matvec(mat2x2f m, vec2f v)
 {
-#line 107 "/kbuild/kbuild/intrinsics/library.py"
+#line 116 "/kbuild/kbuild/intrinsics/library.py"
     vec2f result = vec2f{{0.0f, 0.0f}};
     _Pragma("unroll") for (int i = 0; i < 2; ++i) {
         result.c[i] = dot(m.r[i], v);
     }
-#line 110 "/kbuild/kbuild/intrinsics/library.py"
+#line 119 "/kbuild/kbuild/intrinsics/library.py"
     return result;
 }
 

@@ -119,7 +119,7 @@ def calls(kind: str, result: str) -> Iterator[str]:
     """Calls of the scalar intrinsics whose parameters are all of a kind, `Number` or `Float`, with x and y."""
     for row in ROWS.values():
         kinds = {set_name for _, set_name in row.signature.parameters}
-        if kinds == {kind} and row.signature.result == result and not row.is_atomic:
+        if kinds == {kind} and row.signature.result == result and not row.has_effects:
             letters = ", ".join("xyz"[: len(row.signature.parameters)])
             yield f"kb.{row.name}({letters})"
 

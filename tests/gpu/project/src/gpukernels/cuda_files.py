@@ -45,7 +45,7 @@ def sum_of_floats(n: int, x: kb.array(dtype=float), out: kb.array(dtype=float)):
 def sum_of_doubles(n: int, x: kb.array(dtype=kb.float64), out: kb.array(dtype=kb.float64)): ...
 
 
-@kb.cuda_kernel("cuda/sums.cu", "reverse_blocks", shared=1024)
+@kb.cuda_kernel("cuda/sums.cu", "reverse_blocks", shared_memory=1024)
 def reverse_blocks(x: kb.array(dtype=int), out: kb.array(dtype=int)): ...
 
 
