@@ -20,7 +20,7 @@ sys.path.insert(0, str(ROOT))
 import numpy as np
 
 import kbuild as kb
-from kbuild.loader.blocks import Grid
+from kbuild.loader.grids import Grid
 from kbuild.sim.access import traffic
 from tests.helpers import counter_profiles
 from tests.helpers.counter_scores import Score, scores, table

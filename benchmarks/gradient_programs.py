@@ -6,8 +6,8 @@
 
 Each program is one of `tests/helpers/gradient_programs.py`: one or two launches of three to five threads over five to
 nine arrays. Written to results/gradient_programs.json: how many were right, and what became of the others; what the
-programs held; and of every tenth the words that adjoints save, beside those that saving whatever is overwritten would
-take. Failures are shrunk and written to `--failures`.
+programs held; and of every fiftieth the words that adjoints save, beside those that saving whatever is overwritten
+would take. Failures are shrunk and written to `--failures`.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ _HOMES = {
     "loader.available": "devices",
     "loader.bound": "BoundLaunch bind",
     "loader.conditional": "capture_if capture_while",
-    "loader.context": "Device HostDevice get_devices synchronize",
+    "loader.context": "Device synchronize",
     "loader.conversions": """
         from_cupy from_jax from_torch stream_from_torch stream_to_torch to_cupy to_jax to_torch
     """,
@@ -39,6 +39,7 @@ _HOMES = {
     "loader.events": "on_event",
     "loader.foreign": "asarray",
     "loader.graphs": "Graph capture",
+    "loader.hosts": "HostDevice get_devices",
     "loader.indexed": "indexedarray indexedarray1d indexedarray2d indexedarray3d indexedarray4d",
     "loader.memory.books": "MemoryReport memory_report",
     "loader.memory.pools": "set_pool_limit trim_memory",
@@ -69,6 +70,8 @@ def __getattr__(name: str) -> object:
 
 def _resolve(name: str) -> object:
     home = _HOME_OF.get(name)
+    if name == "loader":  # as in `from kbuild import loader`, which asks here first
+        return _module(name)
     if name in _MODULES:
         return _module(_MODULES[name])
     if home is not None:
@@ -90,7 +93,8 @@ def _names(table: str) -> frozenset[str]:
 
 def _module(name: str) -> object:
     full = "%s.%s" % (__name__, name)
-    return __import__(full, None, None, ["*"])  # importlib would be one more module on the way of a start
+    # importlib would be one more module on the way of a start, and "*" all that a package has.
+    return __import__(full, None, None, ["__name__"])
 
 
 def __dir__() -> list[str]:

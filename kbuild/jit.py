@@ -14,13 +14,13 @@ from pathlib import Path
 from kbuild import config, targets
 from kbuild.config import BuildConfig
 from kbuild.errors import KbuildError, Report, Span
-from kbuild.loader import abi, events, format
+from kbuild.loader import abi, events, format, struct_table
 from kbuild.loader import bundle as bundles
 from kbuild.loader.backward import ADJOINT, Backward, Refused
 from kbuild.loader.bundle import Bundle
-from kbuild.loader.context import get_devices
 from kbuild.loader.cuda_files import CudaKernel
 from kbuild.loader.errors import LaunchError
+from kbuild.loader.hosts import get_devices
 from kbuild.loader.kernel import BundleKernel
 from kbuild.loader.types import Kernel
 from kbuild.nvrtc import Cache, cache_root, discover
@@ -84,7 +84,7 @@ def _adjoint(kernel: Kernel) -> Backward | Refused | None:
     row = lowered.backward[name]
     if "refused" in row:
         return Refused(name, in_words(row["refused"], row["help"]), Span(*row["place"]).line)
-    structs = abi.parse_structs(lowered.structs)
+    structs = struct_table.parse(lowered.structs)
     count = kernel.function.__code__.co_argcount
     parameters = lowered.rows[name + ADJOINT]["parameters"][:count]
 

@@ -24,8 +24,6 @@ from kbuild.loader.bound import bind as bind
 from kbuild.loader.conditional import capture_if as capture_if
 from kbuild.loader.conditional import capture_while as capture_while
 from kbuild.loader.context import Device as Device
-from kbuild.loader.context import HostDevice as HostDevice
-from kbuild.loader.context import get_devices as get_devices
 from kbuild.loader.context import synchronize as synchronize
 from kbuild.loader.conversions import stream_from_torch as stream_from_torch
 from kbuild.loader.conversions import stream_to_torch as stream_to_torch
@@ -42,6 +40,8 @@ from kbuild.loader.errors import StaleBundle as StaleBundle
 from kbuild.loader.events import on_event as on_event
 from kbuild.loader.graphs import Graph as Graph
 from kbuild.loader.graphs import capture as capture
+from kbuild.loader.hosts import HostDevice as HostDevice
+from kbuild.loader.hosts import get_devices as get_devices
 from kbuild.loader.memory.books import MemoryReport as MemoryReport
 from kbuild.loader.memory.books import memory_report as memory_report
 from kbuild.loader.memory.pools import set_pool_limit as set_pool_limit

@@ -32,11 +32,11 @@ def mount(folder: Path) -> None:
     """Makes `warp` and `warp.tests` importable."""
     os.environ["KBUILD_DEVICE"] = DEVICE
     import kbuild.warp as wp
-    from kbuild.loader import context, providers
+    from kbuild.loader import hosts, providers
     from kbuild.warp import devices, tapes
 
     providers.register("cpu", providers.registry[DEVICE])  # launches that name the device by its name
-    host = context.HOSTS["cpu"] = context.HOSTS[DEVICE]
+    host = hosts.HOSTS["cpu"] = hosts.HOSTS[DEVICE]
     devices.is_cpu_available = lambda: True
     devices.get_devices = lambda: [host]
     tapes.Tape.__init__ = _counted(tapes.Tape.__init__)

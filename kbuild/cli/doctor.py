@@ -16,7 +16,7 @@ from kbuild._version import __version__
 from kbuild.cli import toolchains as planning
 from kbuild.cli.console import Console
 from kbuild.errors import ExitCode, ToolchainError, UsageError
-from kbuild.loader import context, driver
+from kbuild.loader import driver, hosts
 from kbuild.loader.errors import DriverError
 from kbuild.nvrtc import Cache, Toolchain, cache_root, survey
 
@@ -118,7 +118,7 @@ def _gpus() -> dict[str, Any]:
     """The driver's CUDA version and the GPUs, or why there are none."""
     try:
         version = driver.get().version
-        gpus = [{"name": device.name, "arch": device.target} for device in context.get_devices()]
+        gpus = [{"name": device.name, "arch": device.target} for device in hosts.get_devices()]
     except DriverError as error:
         return {"driver": None, "gpus": [], "gpu_problem": str(error)}
     return {"driver": list(version), "gpus": gpus, "gpu_problem": None}

@@ -68,7 +68,7 @@ def prologue(ndim: int, is_whole: bool) -> list[str]:
             end = "end"
         leave = [f"    if (kb_linear >= kb_launch.{end}) return;"]
     else:
-        # Only a launch along x has several coordinates (`loader.blocks`).
+        # Only a launch along x has several coordinates (`loader.grids`).
         along_x = "blockIdx.x * blockDim.x + threadIdx.x"
         number = "(unsigned int)(kb_block_idx() * kb_block_dim() + kb_thread_idx())" if ndim == 1 else along_x
         leave = []

@@ -38,7 +38,7 @@ def __getattr__(name: str) -> object:
     if home is not None:  # importlib would be one more module on the way of a start
         value = getattr(__import__("%s.%s" % (__name__, home), None, None, [name]), name)
     elif name in ("errors", "events", "format", "providers"):  # modules that callers name after `import kbuild.loader`
-        value = __import__("%s.%s" % (__name__, name), None, None, ["*"])
+        value = __import__("%s.%s" % (__name__, name), None, None, ["__name__"])
     else:
         raise AttributeError("module %r has no attribute %r" % (__name__, name))
     globals()[name] = value

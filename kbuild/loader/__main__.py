@@ -10,7 +10,7 @@ import argparse
 import json
 import sys
 
-from . import context, driver, finder, select
+from . import context, driver, explaining, finder
 from .bundle import Bundle, from_bytes
 from .errors import BundleError, DriverError
 from .explaining import describe_device, explain
@@ -133,7 +133,7 @@ def _coverage(bundle: Bundle, named: str | None) -> tuple[int, dict[str, Any], l
 def _devices(named: str | None) -> list[Any]:
     if named is None:
         return list(context.devices())
-    return [context.get_device(named)] if named.startswith("cuda") else [select.device_of(named)]
+    return [context.get_device(named)] if named.startswith("cuda") else [explaining.device_of(named)]
 
 
 def _table(rows: list[dict[str, Any]]) -> list[str]:

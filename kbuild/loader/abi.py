@@ -18,10 +18,6 @@ Runs on Python 3.8 with the standard library, on the way of every start: no data
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
 MAX_ARRAY_DIMENSIONS = 4
 
 # What new memory on the device `sim` holds until something is assigned: as a float a NaN, which no arithmetic makes.
@@ -232,39 +228,3 @@ def _parse_composite(head: str, inner: str, structs: dict[str, Struct]) -> Type 
 
 def _is_count(text: str) -> bool:
     return 0 < len(text) <= 4 and text.isascii() and text.isdigit() and text[0] != "0"
-
-
-def parse_structs(rows: dict[str, Any]) -> dict[str, Struct]:
-    """The manifest's struct table as types, laid out again and held against the offsets written there.
-
-    Raises ValueError for a cycle, an unknown type, or a layout that is not the one this module defines.
-    """
-    done: dict[str, Struct] = {}
-    busy: set[str] = set()
-
-    def visit(name: str, depth: int) -> None:
-        if name in done:
-            return
-        if name in busy or depth > 64:
-            raise ValueError("struct %r contains itself" % name)
-        if name not in rows:
-            raise ValueError("unknown struct %r" % name)
-        busy.add(name)
-        for _, spelling, _ in rows[name]["fields"]:
-            inner = struct_in(spelling)
-            if inner is not None:
-                visit(inner, depth + 1)
-        struct = Struct(name, [(field, parse(spelling, done)) for field, spelling, _ in rows[name]["fields"]])
-        if struct.to_json() != rows[name]:
-            raise ValueError("struct %r is not laid out as its fields ask for" % name)
-        done[name] = struct
-
-    for name in rows:
-        visit(name, 0)
-    return done
-
-
-def struct_in(spelling: str) -> str | None:
-    """The name of the struct that a spelling contains, or None."""
-    start = spelling.find("struct:")
-    return None if start < 0 else spelling[start + 7 :].rstrip("]")

@@ -1,16 +1,15 @@
 """What a first launch needs, made ready while the driver starts.
 
 cuInit and the first context take 200 ms, in which Python has nothing to do: a thread imports the modules that launch,
-and reads the bundles of the packages that have declared kernels. Whatever goes wrong here is left alone: the launch
-does it again, and says what is wrong.
+and reads the bundles of the packages that have declared kernels. A program without kernels and arrays of kbuild's has
+opened its bundle by then, and with it all that launches: it does without (`driver._open`). Whatever goes wrong here is
+left alone: the launch does it again, and says what is wrong.
 """
 
 from __future__ import annotations
 
 import os
 from _thread import allocate_lock, start_new_thread
-
-from . import types
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -63,7 +62,7 @@ os.register_at_fork(before=_finish)
 
 def _prepare() -> None:
     # What makes and fills arrays, opens bundles and launches.
-    from . import copying, occupancy, resolve  # noqa: F401
+    from . import copying, occupancy, resolve, types  # noqa: F401
     from .memory import allocation, transfer  # noqa: F401
 
     for module in list(types.declared):

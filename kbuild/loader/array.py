@@ -10,9 +10,10 @@ from __future__ import annotations
 import operator
 import struct
 
-from . import abi, host, interface, kinds
+from . import abi, interface, kinds
+from .errors import describe
 from .layout import ArrayAnnotation, abi_type, field_class
-from .values import class_of, describe
+from .values import class_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ class Shaped:
     @property
     def size(self) -> int:
         """Number of elements."""
-        return interface.count(self.shape)
+        return kinds.count(self.shape)
 
     @property
     def nbytes(self) -> int:
@@ -196,7 +197,7 @@ class array(Shaped):
     @property
     def is_contiguous(self) -> bool:
         """Whether the elements lie side by side in row-major order."""
-        return interface.is_contiguous(self._view)
+        return kinds.is_contiguous(self._view)
 
     @property
     def readonly(self) -> bool:
@@ -247,18 +248,22 @@ class array(Shaped):
     def __cuda_array_interface__(self) -> dict[str, Any]:
         if self.device.kind != "cuda":
             raise AttributeError("an array on %s has no __cuda_array_interface__" % self.device)
-        described = interface.write(self._alive(), getattr(self._owner, "handle", 0) or 1)
-        if getattr(self._owner, "users", None):
-            from . import uses
+        from . import describing
 
-            uses.gather(self._owner)
+        described = describing.write(self._alive(), getattr(self._owner, "handle", 0) or 1)
+        if getattr(self._owner, "users", None):
+            from . import waits
+
+            waits.gather(self._owner)
         return described
 
     @property
     def __array_interface__(self) -> dict[str, Any]:
         if self.device.kind == "cuda":
             raise AttributeError("an array on %s has no __array_interface__: use numpy()" % self.device)
-        described = interface.write(self._alive(), None)
+        from . import describing
+
+        described = describing.write(self._alive(), None)
         del described["stream"]
         if 0 in self.shape:  # an address that is not 0, and strides: NumPy takes no empty array without
             described["data"] = (self.ptr or 1, self.readonly)
@@ -282,10 +287,14 @@ class array(Shaped):
 
     def tolist(self) -> Any:
         """The elements as nested lists; vectors, matrices and structs as their host classes."""
+        from . import host  # many programs have no lists
+
         return host.decode(self.tobytes(), self.shape, self._type.element, self._make)
 
     def list(self) -> Any:
         """All elements as one flat list."""
+        from . import host
+
         return host.decode(self.tobytes(), (self.size,), self._type.element, self._make)
 
     def numpy(self) -> Any:
@@ -293,6 +302,8 @@ class array(Shaped):
 
         A copy of an array on a GPU; of one on the host the very same memory.
         """
+        from . import host
+
         if self.device.kind == "cuda":
             return host.to_numpy(self.tobytes(), self.shape, self._type.element)
         return host.over_numpy(self, self._type.element)
@@ -539,7 +550,7 @@ def _made(shape: Any, dtype: Any, device: Any, memory: str | None, is_zero: bool
     else:
         place = _context.get_device(device)
     kind = kinds.of(dtype, len(extents), place)
-    strides, size = interface.packed(extents, kind.element.size)
+    strides, size = kinds.packed(extents, kind.element.size)
     if size >= _LARGE:
         _descriptor_of(interface.View(0, extents, strides, kind.element))  # refuses what a kernel cannot address
     held = _allocation.allocate(place, size, memory, is_zero)
@@ -573,7 +584,11 @@ def full(
     requires_grad: bool = False,
 ) -> array:
     """An array with `value` in every element; dtype as the value's, unless given. See `empty`."""
-    made = empty(shape, host.encode([value], None)[2] if dtype is None else dtype, device, memory)
+    if dtype is None:
+        from . import host
+
+        dtype = host.encode([value], None)[2]
+    made = empty(shape, dtype, device, memory)
     _filled_by(made, memory).fill_(value)
     if requires_grad:
         made.requires_grad = True
@@ -638,6 +653,8 @@ def _from_data(data: Any, dtype: Any, device: Any, memory: str | None) -> array:
 
         if foreign.is_array(data):
             return _copy_of(foreign.asarray(data, dtype), isinstance(data, array), device, memory)
+    from . import host
+
     encoded, shape, dtype = host.encode(data, dtype)
     made = empty(shape, dtype, device, memory)
     from . import copying  # not before the driver has been opened: see `_first_device`

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from . import context, finder, providers
+from . import finder, hosts, providers
 
 __all__ = ("devices",)
 
@@ -19,7 +19,7 @@ def devices() -> list[str]:
     a GPU there are none of those; a driver that refuses raises DriverError.
     """
     found = [kind for kind in _NEEDS if _answers(kind)]
-    return found + [str(gpu) for gpu in context.get_devices()]
+    return found + [str(gpu) for gpu in hosts.get_devices()]
 
 
 def _answers(kind: str) -> bool:

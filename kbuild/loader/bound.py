@@ -14,7 +14,7 @@ import ctypes
 import os
 import struct
 
-from . import blocks, checks, context, driver, kernel, ordering, providers, recent, resolve, types, uses
+from . import blocks, checks, context, driver, grids, kernel, placing, recent, resolve, types, uses, waits
 from .errors import LaunchError, did_you_mean
 from .uses import captures, tapes
 
@@ -56,7 +56,7 @@ def bind(
         from . import unlaunched
 
         return unlaunched.BoundLaunch(kernel, dim, args, stream, device)
-    if isinstance(kernel, types.Kernel) and providers.kind_of(device, args) != "cuda":
+    if isinstance(kernel, types.Kernel) and placing.kind_of(device, args) != "cuda":
         from . import provided
 
         if provided.answers(device, args):
@@ -114,7 +114,7 @@ class BoundLaunch:
             frameworks.follow(self.device.ordinal, self._handle, self._handle, packing.streams, packing.tensors)
         for producer in packing.streams:
             if max(producer, 1) != max(self._handle, 1):  # 0 and 1 both mean the default stream
-                ordering.wait_unless_captured(self.device, producer, self._handle)
+                waits.wait_unless_captured(self.device, producer, self._handle)
 
     def __repr__(self) -> str:
         return "<bound launch of %s, dim=%r, on %s>" % (self.kernel.name, self.dim, self.device)
@@ -265,8 +265,8 @@ class BoundLaunch:
 
 def resized(before: Any, dim: Any) -> Any:
     """A new `dim` with the shared memory of the one before."""
-    is_same = before.__class__ is not blocks.Sized or dim.__class__ is blocks.Sized
-    return dim if is_same else blocks.Sized(dim, before.shared)
+    is_same = before.__class__ is not grids.Sized or dim.__class__ is grids.Sized
+    return dim if is_same else grids.Sized(dim, before.shared)
 
 
 def _not_ready(*_: Any) -> int:

@@ -12,7 +12,7 @@ import time
 from _thread import RLock
 from ctypes import c_int, c_uint64
 
-from . import abi, context, driver, finder, format, ordering, select
+from . import context, driver, finder, format, ordering, select
 from .errors import BundleError, DriverError, LaunchError, did_you_mean
 from .kernel import BundleKernel
 from .schema import ADJOINT
@@ -54,7 +54,7 @@ class Bundle:
         self.manifest: Row = parsed.manifest
         self.names: tuple[str, ...] = tuple(row["name"] for row in self.manifest["kernels"])  # adjoints too
         self.kernels: tuple[str, ...] = tuple([name for name in self.names if not name.endswith(ADJOINT)])
-        self.structs = abi.parse_structs(self.manifest["structs"])
+        self.structs = parsed.structs
         self._index = {name: i for i, name in enumerate(self.names)}
         self._made: dict[int, BundleKernel] = {}
         self._modules: dict[tuple[int, int], c_uint64] = {}  # (blob, device) → CUmodule, written there by the driver

@@ -9,9 +9,8 @@ import os
 import sys
 
 from . import driver, recent
-from .errors import DriverError, LaunchError
+from .errors import DriverError, LaunchError, describe
 from .ordering import is_capturing
-from .values import describe
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -12,9 +12,8 @@ from __future__ import annotations
 from ctypes import Structure, addressof, c_int, c_longlong, c_uint, c_uint64, c_void_p
 
 from . import abi, context, current, driver, graphs, providers, uses
-from .errors import DriverError, LaunchError
+from .errors import DriverError, LaunchError, describe
 from .streams import Stream, stream_of
-from .values import describe
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""The devices of this machine: its GPUs with their primary contexts, and the host.
+"""The GPUs of this machine with their primary contexts; the host as a device is in hosts.py.
 
 A GPU's primary context is retained once, the one that the CUDA runtime and every library above it use too. A thread
 without a context gets it and keeps it, as with the runtime; a thread with another one gets its own back. A finalizer,
@@ -9,20 +9,20 @@ from __future__ import annotations
 
 import os
 from _thread import RLock
-from ctypes import byref, c_int, c_size_t, c_uint64, create_string_buffer
+from ctypes import byref, c_int, c_uint64, create_string_buffer
 
-from . import driver, providers, recent, select
+from . import driver, placing, recent, select
 from .errors import DriverError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ("Device", "HostDevice", "get_devices", "synchronize")
+__all__ = ("Device", "synchronize")
 
 VARIABLE = "KBUILD_DEVICE"
 _COMPUTE_MAJOR, _COMPUTE_MINOR = 75, 76  # CUdevice_attribute
-_SM_COUNT, _INTEGRATED = 16, 18
+_SM_COUNT = 16
 _POINTER_DEVICE_ORDINAL = 9  # CUpointer_attribute
 # A look into the table behind os.environ costs a tenth of one through it, and every new array takes one.
 _variables: Any = getattr(os.environ, "_data", os.environ)
@@ -36,6 +36,11 @@ class Device(select.Device):
 
     kind = "cuda"
     is_cuda, is_cpu = True, False
+    # Answered by facts.py:
+    is_integrated: bool  # the GPU shares its memory with the host, as on a Jetson
+    total_memory: int  # bytes
+    free_memory: int  # bytes that nobody on the machine holds
+    arch: int  # the compute capability as one number: 90 for 9.0
 
     def __init__(self, ordinal: int) -> None:
         cuda = driver.get()
@@ -65,31 +70,6 @@ class Device(select.Device):
         return self.attribute(_SM_COUNT)
 
     @property
-    def is_integrated(self) -> bool:
-        """The GPU shares its memory with the host, as on a Jetson."""
-        return bool(self.attribute(_INTEGRATED))
-
-    @property
-    def total_memory(self) -> int:
-        """Bytes of memory on the GPU."""
-        size = c_size_t()
-        driver.get().call("cuDeviceTotalMem_v2", size, self.handle, about=str(self))
-        return size.value
-
-    @property
-    def free_memory(self) -> int:
-        """Bytes that nobody on the machine holds."""
-        free, total = c_size_t(), c_size_t()
-        with self.current():
-            driver.get().call("cuMemGetInfo_v2", free, total, about=str(self))
-        return free.value
-
-    @property
-    def arch(self) -> int:
-        """The compute capability as one number: 90 for 9.0."""
-        return self.number
-
-    @property
     def target(self) -> str:
         """The compute capability as targets are written: `sm_90`."""
         return "sm_%d" % self.number
@@ -110,9 +90,11 @@ class Device(select.Device):
         """`with device.current():` makes the primary context current for some driver calls."""
         return Current(self._context.value or self._retain())
 
-    def passing(self) -> Passing:
-        """The same for a finalizer."""
-        return Passing(self._context.value or self._retain())
+    def passing(self) -> Current:
+        """The same for a finalizer. It comes at any time, in any thread: one that had no context has none afterwards,
+        since to the CUDA runtime and the libraries above it the context says which GPU is meant.
+        """
+        return Current(self._context.value or self._retain(), False)
 
     def is_current(self) -> bool:
         """Whether this thread can go without `current`, which costs more."""
@@ -123,10 +105,18 @@ class Device(select.Device):
         return found.value == (self._context.value or self._retain())
 
     def __getattr__(self, name: str) -> Any:
-        return _fact(self, name)
+        """What few programs ask of a device."""
+        if name.startswith("_"):
+            raise AttributeError(name)
+        from . import facts
+
+        return facts.of(self, name)
 
     def __eq__(self, other: object) -> bool:
-        return self is other or (isinstance(other, str) and _is_named(self, other))
+        """`device == "cuda:0"`; `"cuda"` is the GPU that is meant where none is named."""
+        if isinstance(other, str):
+            return other == self.alias or (other == "cuda" and _meant_gpu() is self)
+        return self is other
 
     __hash__ = object.__hash__
 
@@ -140,65 +130,6 @@ class Device(select.Device):
         return "<kb.Device %s: %s, %s>" % (self, self.name, self.target)
 
 
-class HostDevice:
-    """The host as a place for arrays: `cpu`, and `sim`, whose kernels run in the simulator."""
-
-    is_cuda, is_cpu = False, True
-    ordinal = -1
-
-    def __init__(self, kind: str) -> None:
-        self.kind = self.alias = self.name = kind
-        self.kinds: dict[Any, Any] = {}  # as a GPU's
-
-    def current(self) -> HostDevice:
-        """As a GPU's, for code that serves both."""
-        return self
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, *_: object) -> None:
-        pass
-
-    def __getattr__(self, name: str) -> Any:
-        return _fact(self, name)
-
-    def __eq__(self, other: object) -> bool:
-        return self is other or (isinstance(other, str) and _is_named(self, other))
-
-    __hash__ = object.__hash__
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return get_device, (self.kind,)
-
-    def __str__(self) -> str:
-        return self.kind
-
-    def __repr__(self) -> str:
-        return "<kb.HostDevice %s>" % self.kind
-
-
-def _fact(device: Any, name: str) -> Any:
-    """What few programs ask of a device."""
-    if name.startswith("_"):
-        raise AttributeError(name)
-    from . import facts
-
-    return facts.of(device, name)
-
-
-def _is_named(device: Any, name: str) -> bool:
-    """`device == "cuda:0"`; `"cuda"` is the GPU that is meant where none is named."""
-    if providers.simulates and device.kind == "sim" and name.partition(":")[0] == "cuda":
-        return True
-    if name == "cuda":
-        return bool(device.is_cuda) and _meant_gpu() is device
-    return bool(device.alias == name)
-
-
-HOSTS = {kind: HostDevice(kind) for kind in ("cpu", "sim")}
-
-
 class Current:
     """Makes a context current in this thread, and puts back what was there.
 
@@ -206,11 +137,11 @@ class Current:
     the stack.
     """
 
-    __slots__ = ("context", "present")
-    keeps = True  # a thread that had none
+    __slots__ = ("context", "keeps", "present")
 
-    def __init__(self, context: int) -> None:
-        self.context, self.present = context, 0
+    def __init__(self, context: int, keeps: bool = True) -> None:
+        """`keeps`: a thread that had none keeps it."""
+        self.context, self.keeps, self.present = context, keeps, 0
 
     def __enter__(self) -> None:
         cuda, found = driver.get(), c_uint64()
@@ -243,14 +174,6 @@ class Current:
         driver.get().call("cuCtxSetCurrent", self.present, about="the program's own context")
 
 
-class Passing(Current):
-    """The same for a finalizer. It comes at any time, in any thread: one that had no context has none afterwards, since
-    to the CUDA runtime and the libraries above it the context says which GPU is meant."""
-
-    __slots__ = ()
-    keeps = False
-
-
 def devices() -> list[Device]:
     """All GPUs. Raises DriverError when there is no driver, or no GPU."""
     global _devices
@@ -265,20 +188,6 @@ def devices() -> list[Device]:
     return _devices
 
 
-def get_devices() -> list[Any]:
-    """The GPUs that kernels can run on; empty where there is no driver or no GPU. In `python -m kbuild sim` it is the
-    simulator.
-    """
-    if providers.simulates:
-        return [HOSTS["sim"]]
-    try:
-        return list(devices())
-    except DriverError as error:
-        if error.name == driver.NO_DRIVER or (error.code == 100 and error.call in ("cuInit", "cuDeviceGetCount")):
-            return []
-        raise
-
-
 def get_device(spec: object = None) -> Any:
     """The device that a number, `cuda`, `cuda:1`, `cpu`, `sim` or a Device stands for.
 
@@ -290,15 +199,17 @@ def get_device(spec: object = None) -> Any:
         if not scopes and _name not in _variables:
             return (_devices or devices())[0]
         spec = chosen()
-    if isinstance(spec, (Device, HostDevice)):
+    if isinstance(spec, Device):
         return spec
-    if isinstance(spec, str) and spec in HOSTS:
-        return HOSTS[spec]
-    if providers.simulates and (spec == "cuda" or _ordinal(spec) >= 0):
-        return HOSTS["sim"]
+    if placing.simulates or not isinstance(spec, (str, int)) or spec in placing.HOSTS:
+        from . import hosts  # no GPU is meant
+
+        found = hosts.of(spec)
+        if found is not None:
+            return found
     if spec == "cuda":
         return _meant_gpu()
-    ordinal = _ordinal(spec)
+    ordinal = ordinal_of(spec)
     known = devices()
     if not 0 <= ordinal < len(known):
         raise DriverError("there is no device %r: this machine has %s" % (spec, ", ".join(map(repr, known))), code=101)
@@ -333,7 +244,8 @@ def gpu(spec: object = None) -> Device:
     return found
 
 
-def _ordinal(spec: object) -> int:
+def ordinal_of(spec: object) -> int:
+    """The number of a GPU by its name or number. Raises DriverError."""
     if isinstance(spec, int) and not isinstance(spec, bool):
         return spec
     if isinstance(spec, str) and spec.startswith("cuda:") and spec[5:].isdigit():

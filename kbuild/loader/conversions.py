@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import sys
 
-from . import abi, context, current, dlpack, foreign, frameworks, interface, ordering, uses
+from . import abi, context, current, describing, dlpack, foreign, frameworks, hosts, interface, ordering, waits
 from .array import array
+from .errors import describe
 from .layout import abi_type
 from .streams import Stream, stream_of
-from .values import class_of, describe
+from .values import class_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def from_torch(tensor: Any, dtype: Any = None, requires_grad: bool = False) -> a
     Tensors that require gradients are taken too; what kernels write to them is no part of PyTorch's graph. With
     `requires_grad` the array's gradient is the tensor's `grad`, which is made where there is none yet.
     """
-    if not frameworks.is_tensor(tensor):
+    if not interface.is_tensor(tensor):
         raise TypeError("from_torch wants a tensor of PyTorch's, not %s" % describe(tensor))
     made = foreign.asarray(tensor, dtype)
     if requires_grad:
@@ -140,7 +141,7 @@ def to_cupy(whole: array) -> Any:
     place = context.gpu(whole.device)
     with place.current(), cupy.cuda.Device(place.ordinal):  # CuPy makes the GPU's own context current, and leaves it so
         stream = cupy.cuda.get_current_stream()
-        uses.hand_over(whole._owner, place, ordering.stream_handle(stream), stream)
+        waits.hand_over(whole._owner, place, ordering.stream_handle(stream), stream)
         return cupy.asarray(_Settled(whole))
 
 
@@ -152,7 +153,7 @@ class _Settled:
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
-        return interface.write(self.whole._alive(), None)
+        return describing.write(self.whole._alive(), None)
 
 
 # JAX
@@ -193,7 +194,7 @@ def dtype_to_jax(dtype: Any) -> Any:
 def device_from_jax(device: Any) -> Any:
     """One of `jax.devices()` → a device here."""
     if device.platform == "cpu":
-        return context.HOSTS["cpu"]
+        return hosts.HOSTS["cpu"]
     if device.platform in ("gpu", "cuda"):
         return context.get_device(device.local_hardware_id)
     raise ValueError("kernels here do not run on JAX's %s" % (device,))

@@ -7,9 +7,10 @@ on which the arrays were used by launches that named them, so that what the host
 from __future__ import annotations
 
 from . import abi, driver, host, ordering, recent, uses
+from .errors import describe
 from .interface import View
 from .memory import transfer
-from .values import class_of, describe
+from .values import class_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -84,10 +85,12 @@ def _move(dest: array, to: View, source: array, view: View, stream: Any) -> None
     is_peer = dest.device.kind == source.device.kind == "cuda" and dest.device is not source.device
     other = stream_on(source.device, None) if is_peer else 0
     if is_peer:
-        ordering.wait_for_stream(source.device, other, handle, dest.device)
+        from . import waits
+
+        waits.wait_for_stream(source.device, other, handle, dest.device)
     transfer.copy(sides[0], sides[1], handle)
     if is_peer:  # what is put on the source's stream next may overwrite it
-        ordering.wait_for_stream(dest.device, handle, other, source.device)
+        waits.wait_for_stream(dest.device, handle, other, source.device)
     elif gpu.kind == "cuda" and dest.device.kind != "cuda" and not dest.pinned:
         _wait(gpu, handle)
 
@@ -113,7 +116,9 @@ def _prepare(one: array, gpu: Any, handle: int, stream: Any) -> None:
     if memory.handle and memory.handle != handle:
         others.append(memory.handle)
     if others and memory.device.kind == "cuda" and not ordering.is_capturing(handle):
-        uses.wait(memory, others, handle, gpu)
+        from . import waits
+
+        waits.wait(memory, others, handle, gpu)
     if memory.device is gpu:
         from . import current
 

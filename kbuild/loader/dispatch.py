@@ -6,9 +6,8 @@ instance has them, the one instance that takes the arguments is launched. The ch
 
 from __future__ import annotations
 
-from . import abi, frameworks, generic, interface, overloading, pack, providers, resolve
-from .errors import LaunchError
-from .values import describe
+from . import abi, describing, frameworks, generic, interface, overloading, pack, placing, providers, resolve
+from .errors import LaunchError, describe
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,7 +41,7 @@ class Dispatcher:
         max_blocks: int = 0,
     ) -> None:
         """See `BundleKernel.launch`."""
-        kind = providers.kind_of(device, args)
+        kind = placing.kind_of(device, args)
         if kind != "cuda":
             providers.launch_on(kind, self.kernel, dim, args, stream, device, block_dim, max_blocks)
             return
@@ -123,7 +122,7 @@ class Dispatcher:
 def _described(value: Any) -> Any:
     """What another library says about its array; None where it says nothing, or refuses: the launch will tell."""
     try:
-        return frameworks.described(value) if frameworks.is_tensor(value) else getattr(value, _INTERFACE, None)
+        return frameworks.described(value) if interface.is_tensor(value) else getattr(value, _INTERFACE, None)
     except MemoryError:
         raise
     except Exception:
@@ -148,7 +147,7 @@ def type_of(value: Any) -> abi.Type | None:
     if described is None:
         return found
     try:
-        element = interface.element_of(described)
+        element = describing.element_of(described)
         return abi.Array(element, len(described["shape"]))
     except (interface.Mismatch, LookupError, TypeError):
         return None

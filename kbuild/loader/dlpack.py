@@ -12,9 +12,9 @@ import ctypes
 import sys
 from ctypes import c_int32, c_int64, c_ubyte, c_uint16, c_uint32, c_uint64, c_void_p
 
-from . import abi, context, copying, driver, foreign, interface, loans, ordering, uses
+from . import abi, context, copying, driver, foreign, hosts, interface, loans, ordering, waits
 from .array import array
-from .values import describe
+from .errors import describe
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -163,7 +163,7 @@ def _hand_over(source: array, stream: Any) -> None:
         handle = ordering.stream_handle(stream)
     except TypeError as error:
         raise BufferError(str(error)) from None
-    uses.hand_over(source._owner, source.device, 0 if handle == _LEGACY else handle, stream)
+    waits.hand_over(source._owner, source.device, 0 if handle == _LEGACY else handle, stream)
 
 
 def _finish(source: array, stream: Any) -> None:
@@ -246,7 +246,7 @@ def _place(kind: int, ordinal: int) -> Any:
     if kind in (CUDA, MANAGED):
         return context.get_device("cuda:%d" % ordinal)
     if kind in (CPU, PINNED):
-        return context.HOSTS["cpu"]
+        return hosts.HOSTS["cpu"]
     raise BufferError("memory of device type %d (%s) is none that kernels here can use" % (kind, _name_of(kind)))
 
 

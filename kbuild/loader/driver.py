@@ -10,6 +10,7 @@ from __future__ import annotations
 import ctypes
 import os
 import struct
+import sys
 from _thread import RLock
 from ctypes import POINTER, c_char_p, c_int, c_size_t, c_uint, c_uint64, c_void_p
 
@@ -19,6 +20,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
+
+# What programs import that declare kernels or make arrays; any other has all that launches when the driver starts.
+_REST = frozenset(("%s.types" % __package__, "%s.array" % __package__))
 
 LIBRARIES = ("libcuda.so.1", "/usr/lib/wsl/lib/libcuda.so.1")
 
@@ -160,11 +164,12 @@ def get() -> Driver:
 
 def _open() -> Driver:
     global _driver
-    from . import ahead  # what it gets ready imports this module
-
     with _lock:
         if _driver is None:
-            ahead.start()
+            if not _REST.isdisjoint(sys.modules):
+                from . import ahead  # what it gets ready imports this module
+
+                ahead.start()
             _opening.append(None)
             try:
                 _driver = Driver(_load())

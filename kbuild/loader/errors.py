@@ -45,3 +45,16 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
 
     near = difflib.get_close_matches(word, sorted(known), n=1, cutoff=0.6)
     return "; did you mean %r?" % near[0] if near else ""
+
+
+def describe(value: object) -> str:
+    """A value for an error message: its type and its text, cut short."""
+    if value is None:
+        return "None"
+    try:
+        text = repr(value)
+    except MemoryError:
+        raise
+    except Exception:  # the value is wrong already, and may be so in this too
+        text = "that cannot show itself"
+    return "%s %s" % (type(value).__name__, text if len(text) <= 60 else text[:57] + "...")

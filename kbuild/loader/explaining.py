@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import select
+from . import finder, select
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,10 +14,12 @@ if TYPE_CHECKING:
 
 __all__ = ("explain",)
 
+ANY_DRIVER = (999, 0)  # of a device that is not here
+
 
 def describe_device(device: Any) -> str:
     """`NVIDIA H200 (sm_90, driver for CUDA 13.0)`."""
-    if device.driver == select.ANY_DRIVER:
+    if device.driver == ANY_DRIVER:
         return "%s (sm_%d%d, with any driver)" % (device.name, device.major, device.minor)
     return "%s (sm_%d%d, driver for CUDA %d.%d)" % (device.name, device.major, device.minor, *device.driver)
 
@@ -63,3 +65,27 @@ def cures(bundle: Bundle, device: Any, rows: list[Row]) -> list[str]:
     if any(row["kind"] == "ptx" for row in rows) and not bundle.allow_ptx:
         lines.append("  help: or allow its PTX to be compiled here: loader.open(…, allow_ptx=True), KBUILD_ALLOW_PTX=1")
     return lines
+
+
+def device_of(text: str) -> select.Device:
+    """The device that `ARCH[@CUDA]` stands for: `sm_87@12.2`; without a version its driver takes everything.
+
+    Raises ValueError.
+    """
+    arch, at, version = text.partition("@")
+    digits, parts = arch[3:], version.split(".")
+    is_right = arch.startswith("sm_") and digits.isascii() and digits.isdigit() and len(digits) in (2, 3)
+    if at:
+        is_right = is_right and len(parts) == 2 and all(part.isascii() and part.isdigit() for part in parts)
+    if not is_right:
+        raise ValueError("a device is cuda:0, or ARCH[@CUDA] of one that is not here, as in sm_87@12.2; not %r" % text)
+    return select.Device(text, int(digits[:-1]), int(digits[-1]), (int(parts[0]), int(parts[1])) if at else ANY_DRIVER)
+
+
+def no_bundle(spec: Any) -> str:
+    """What to say about a package without a bundle."""
+    return (
+        "package %r has no bundle: there is no %s\n"
+        "  help: give its pyproject.toml a [tool.kbuild] table and build it with `pip install .`; for development, "
+        "KBUILD_JIT=1 compiles at launch" % (spec.name, finder.bundle_path(spec))
+    )

@@ -5,7 +5,7 @@ Asked for by name when they are first used (`Device.__getattr__`): a launch need
 
 from __future__ import annotations
 
-from ctypes import create_string_buffer
+from ctypes import c_size_t, create_string_buffer
 
 from . import driver
 from .errors import did_you_mean
@@ -23,6 +23,7 @@ _FLAGS = {  # CUdevice_attribute
     "is_managed_memory_supported": 83,
     "is_mempool_enabled": 115,
     "is_mempool_supported": 115,
+    "is_integrated": 18,
     "is_uva": 41,
 }
 _NUMBERS = {"max_shared_memory_per_block": 97}
@@ -55,6 +56,19 @@ def of(device: Any, name: str) -> Any:
         return _ON_HOST[name]
     known = [*_ANSWERS, *_FLAGS, *_ON_HOST]
     raise AttributeError("the device %s has no attribute %r%s" % (device, name, did_you_mean(name, known)))
+
+
+def _total(device: Any) -> int:
+    size = c_size_t()
+    driver.get().call("cuDeviceTotalMem_v2", size, device.handle, about=str(device))
+    return size.value
+
+
+def _free(device: Any) -> int:
+    free, total = c_size_t(), c_size_t()
+    with device.current():
+        driver.get().call("cuMemGetInfo_v2", free, total, about=str(device))
+    return free.value
 
 
 def _uuid(device: Any) -> str:
@@ -114,4 +128,11 @@ _ANSWERS: dict[str, Callable[[Any], Any]] = {
     "set_stream": _set_stream,
     "stream": _stream,
 }
-_ON_GPU: dict[str, Callable[[Any], Any]] = {"is_primary": lambda device: True, "pci_bus_id": _bus, "uuid": _uuid}
+_ON_GPU: dict[str, Callable[[Any], Any]] = {
+    "arch": lambda device: device.number,
+    "free_memory": _free,
+    "is_primary": lambda device: True,
+    "pci_bus_id": _bus,
+    "total_memory": _total,
+    "uuid": _uuid,
+}

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
-from . import asserts, driver, recent, uses
+from _thread import get_ident
+
+from . import asserts, driver, recent
 from .errors import DriverError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _REMEDIES = {
     1: "an argument is out of the driver's range; for a launch, check block_dim and the size of the parameters",
@@ -49,6 +55,10 @@ _REMEDIES = {
     999: "the driver gives no reason; `dmesg | grep -i nvrm` may",
 }
 
+_SHOWN = 8  # launches
+
+_spoilers: dict[int, str] = {}  # by thread: the driver's last word against a capture
+
 
 def error(cuda: driver.Driver, call: str, code: int, name: str, text: str, about: str) -> DriverError:
     """The error for a call's status; `name` and `text` are the driver's own words, `about` the call's subject."""
@@ -59,10 +69,53 @@ def error(cuda: driver.Driver, call: str, code: int, name: str, text: str, about
     if code == driver.ASSERT:
         remedy = "%s%s" % (remedy, asserts.known())
     if code in driver.CAPTURING:
-        message += uses.spoiled(code, message)
+        message += _spoiled(code, message)
     if code in driver.STICKY:
-        message += recent.story(cuda.lost)
+        message += _story(cuda.lost)
     made = DriverError(message + ("\n  help: " + remedy if remedy else ""), call, code, name)
     if code in driver.STICKY and cuda.lost is None:
         cuda.lost = str(made)
     return made
+
+
+def begin_capture() -> None:
+    """A capture begins in this thread: what spoiled earlier ones does not matter any more."""
+    _spoilers.pop(get_ident(), None)
+
+
+def _spoiled(code: int, message: str) -> str:
+    """What a message about a spoiled capture adds: by what it was spoiled, where that was an error in this thread."""
+    if code == driver.INVALIDATED:
+        found = _spoilers.get(get_ident())
+        return "" if found is None else "\n  the capture was spoiled by: %s" % found
+    _spoilers[get_ident()] = message.partition("\n")[0]
+    return ""
+
+
+def _story(lost: str | None) -> str:
+    """What a message about a lost context adds: by what it was lost, or which launches it may have been."""
+    if lost is not None:
+        first = lost.partition("\n")[0]
+        return "\n  the GPU's context was lost earlier in this process: %s" % first
+    lines = []
+    for ordinal, known in sorted(recent.logs.items()):
+        launches = list(known)[::-1]
+        if launches:
+            lines.append(
+                "\n  launches on cuda:%d since the last synchronisation that went well, newest first:" % ordinal
+            )
+            lines += ["\n    %s%s%s" % (name, _size(dim), _on(stream)) for name, dim, stream in launches[:_SHOWN]]
+            if len(launches) > _SHOWN:
+                more = "%d more" % (len(launches) - _SHOWN) if len(launches) < recent.KEPT else "more"
+                lines.append("\n    … and %s" % more)
+    if lines:
+        lines.append("\n  help: KBUILD_CHECK=launch waits after each launch, and names the one that fails")
+    return "".join(lines)
+
+
+def _size(dim: Any) -> str:
+    return "" if dim is None else ", dim=%r" % (dim,)  # a graph has none
+
+
+def _on(stream: Any) -> str:
+    return "" if stream is None else ", stream=%r" % (stream,)

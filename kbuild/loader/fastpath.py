@@ -44,7 +44,8 @@ from __future__ import annotations
 import operator
 import os
 
-from . import abi, blocks, context, driver, ordering, pack, recent, uses, values
+from . import abi, context, driver, ordering, pack, recent, uses
+from .scalars import SEQUENCES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -112,24 +113,24 @@ class Writer:
             self.leaves.append("truth[%s]" % value if type.kind == "bool" else value)
         elif isinstance(type, abi.Vector):
             self._unpack(value, [type.element] * type.length)
-        elif isinstance(type, abi.Matrix):
-            self._unpack_rows(type, value)
-        elif isinstance(type, abi.Struct):
-            name = self._named(value)
-            for field in type.fields:
-                self.add(field.type, "%s.%s" % (name, field.name), "%s.%s" % (path, field.name))
+        elif not isinstance(type, abi.Array):
+            from . import fastrecords  # no part of most starts
+
+            fastrecords.add(self, type, value, path)
         else:
             key = "key%d" % len(self.keys)
             given = type.given if isinstance(type, abi.Flat) else type
             self.keys[key] = pack.array_key(given, context.get_device(self.ordinal))
-            name = self._named(value)
+            name = self.named(value)
             self.is_placed = self.is_placed or path not in self.optional
             self.add_array(name, key, type, path in self.optional)
 
     def add_array(self, name: str, key: str, type: Any, is_optional: bool) -> None:
         """The array that the variable `name` holds."""
         if is_optional:
-            self._optional(name, key, type)
+            from . import fastrecords
+
+            fastrecords.add_optional(self, name, key, type)
             return
         self.statements.append("if %s._key is not %s: raise Unexpected" % (name, key))
         self.leaves.append(self.bytes_of(name, type))
@@ -139,19 +140,10 @@ class Writer:
         """The expression of what an array in a variable is packed as."""
         if not isinstance(type, abi.Flat):
             return "%s._descriptor" % name
-        self.keys["address"] = _address
-        return "address(%s)" % name
+        from . import fastrecords
 
-    def _optional(self, name: str, key: str, type: Any) -> None:
-        """An array that may be None: all zeros then."""
-        leaf = self.name()
-        self.statements += [
-            "if %s is None: %s = %r" % (name, leaf, bytes(type.size)),
-            "elif %s._key is not %s: raise Unexpected" % (name, key),
-            "else: %s = %s" % (leaf, self.bytes_of(name, type)),
-        ]
-        self.leaves.append(leaf)
-        self.owners.append("%s and %s._owner" % (name, name))
+        self.keys["address"] = fastrecords.address
+        return "address(%s)" % name
 
     def _unpack(self, value: str, types: list[Any]) -> None:
         names = [self.name() for _ in types]
@@ -160,20 +152,7 @@ class Writer:
         for type, name in zip(types, names):
             self.add(type, name, "")
 
-    def _unpack_rows(self, type: abi.Matrix, value: str) -> None:
-        """A matrix of ours consists of rows that fit; other sequences are looked at."""
-        kind = "kind%d" % len(self.keys)
-        self.keys[kind] = values.class_of(type)
-        names = [self.name() for _ in range(type.rows * type.columns)]
-        rows = [", ".join(names[start : start + type.columns]) for start in range(0, len(names), type.columns)]
-        nested = "".join("(%s,), " % row for row in rows)
-        self.statements.append(
-            "if %s.__class__ is %s: %s= %s\n        else: %s, = flat(%s, %d)"
-            % (value, kind, nested, value, ", ".join(names), value, type.columns)
-        )
-        self.leaves += names
-
-    def _named(self, value: str) -> str:
+    def named(self, value: str) -> str:
         """A variable that holds a value: of an argument its own."""
         if value.isidentifier():
             return value
@@ -229,7 +208,6 @@ def build(
         "current_stream": lambda: _current_stream(ordinal),
         "devices": _spellings(loaded.device),
         "find": loaded.prefixes.find,
-        "flat": _flat,
         "give": loaded.pool.append,
         "invoke": driver.get().invoke,
         "kinds": (int, str, context.Device),  # since 0 == 0.0 == False
@@ -242,7 +220,7 @@ def build(
         "pop": loaded.pool.pop,
         "put_stream": put_stream,
         "scopes": context.scopes,
-        "sequences": values.SEQUENCES,
+        "sequences": SEQUENCES,
         "stream_handle": ordering.stream_handle,
         "thorough": kernel.thorough,
         "truth": {False: False, True: True},
@@ -281,28 +259,10 @@ def _dim_check(ndim: int) -> str:
 
 def _check_dim(dim: Any) -> None:
     """TypeError for what is no integer, nor a tuple of integers, nor a grid."""
-    dim = blocks.unsized(dim)
-    if dim.__class__ is blocks.Grid:
-        return
+    if hasattr(dim.__class__, "_kb_dim_"):
+        dim = dim._kb_dim_
     for n in dim if isinstance(dim, tuple) else (dim,):
         operator.index(n)
-
-
-def _address(array: Any) -> Any:
-    """The address of an array, as it is packed."""
-    if not array.is_contiguous:
-        raise Unexpected
-    return array._descriptor[:8]
-
-
-def _flat(matrix: Any, columns: int) -> list[Any]:
-    """A matrix in another form, row by row."""
-    if matrix.__class__ not in values.SEQUENCES:
-        raise Unexpected
-    rows: Any = list(matrix)  # type: ignore[call-overload]
-    if any(type(row) not in values.SEQUENCES or len(row) != columns for row in rows):
-        raise Unexpected
-    return [number for row in rows for number in row]
 
 
 def _current_stream(ordinal: int) -> Any:

@@ -37,14 +37,6 @@ def find_spec(name: str) -> Any:
     return None
 
 
-def real_module(name: str) -> str:
-    """The importable name of a module: `python -m robosim.kernels` runs it as `__main__`."""
-    if name != "__main__":
-        return name
-    spec = getattr(sys.modules["__main__"], "__spec__", None)
-    return spec.name if spec is not None else name
-
-
 def package_of(module: str) -> Any:
     """The spec of the topmost regular package (one with an `__init__`) that a module lies in; None when in none."""
     parts = module.split(".")
@@ -87,7 +79,9 @@ def locate(name: str) -> tuple[str, bytes]:
         raise BundleError("there is no package %r here: is it installed in %s?" % (name, sys.prefix))
     data = read(spec)
     if data is None:
-        raise BundleError(no_bundle(spec))
+        from . import explaining
+
+        raise BundleError(explaining.no_bundle(spec))
     return bundle_path(spec), data
 
 
@@ -97,12 +91,3 @@ def _read_file(path: str) -> tuple[str, bytes]:
             return path, file.read()
     except OSError as error:
         raise BundleError("cannot read the bundle %s: %s" % (path, error.strerror)) from None
-
-
-def no_bundle(spec: Any) -> str:
-    """What to say about a package without a bundle."""
-    return (
-        "package %r has no bundle: there is no %s\n"
-        "  help: give its pyproject.toml a [tool.kbuild] table and build it with `pip install .`; for development, "
-        "KBUILD_JIT=1 compiles at launch" % (spec.name, bundle_path(spec))
-    )

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import sys
 
-from . import abi, buffers, context, frameworks, interface, ordering
+from . import abi, buffers, context, describing, frameworks, hosts, interface, waits
 from .array import array, wrap
+from .errors import describe
 from .layout import abi_type
-from .values import class_of, describe
+from .values import class_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ __all__ = ("asarray",)
 
 def is_array(data: Any) -> bool:
     """Whether `data` is an array of ours, or of a library whose memory can be shared; not a buffer of the host."""
-    if isinstance(data, array) or frameworks.is_tensor(data) or hasattr(data, "__cuda_array_interface__"):
+    if isinstance(data, array) or interface.is_tensor(data) or hasattr(data, "__cuda_array_interface__"):
         return True
     return hasattr(type(data), "__dlpack__") and not _is_buffer(data)
 
@@ -37,14 +38,14 @@ def _is_buffer(data: Any) -> bool:
 
 def is_immutable(data: Any) -> bool:
     """Whether the library's arrays never change, whatever a protocol says of them."""
-    return frameworks.is_jax(data)
+    return interface.is_jax(data)
 
 
 def is_read_only(data: Any) -> bool:
     """Whether an array says that it may not be written to; False where it says nothing."""
     if hasattr(data, "_kb_array_"):
         return bool(data._view.readonly)
-    if frameworks.is_tensor(data):
+    if interface.is_tensor(data):
         return False
     return is_immutable(data) or bool(data.__cuda_array_interface__["data"][1])
 
@@ -58,7 +59,7 @@ def asarray(data: Any, dtype: Any = None) -> array:
     """
     if isinstance(data, array):
         return data if dtype is None else with_type(data, dtype)
-    if frameworks.is_tensor(data):
+    if interface.is_tensor(data):
         return _from_tensor(data, dtype)
     if not is_immutable(data) and hasattr(data, "__cuda_array_interface__"):
         return _from_interface(data, dtype)
@@ -80,7 +81,7 @@ def with_type(data: array, dtype: Any) -> array:
     element = abi_type(dtype)
     if element == data._type.element:
         return data
-    described = interface.write(data._alive(), None)
+    described = describing.write(data._alive(), None)
     return over_described(described, element, data.device, data._owner)
 
 
@@ -88,7 +89,7 @@ def over_described(described: dict[str, Any], dtype: Any, place: Any, owner: Any
     """An array over what the dictionary of an array interface tells of, on the GPU that its address belongs to unless
     `place` says where. Raises TypeError, ValueError."""
     try:
-        dtype = class_of(interface.element_of(described)) if dtype is None else dtype
+        dtype = class_of(describing.element_of(described)) if dtype is None else dtype
         element = abi_type(dtype)
         view = interface.read(described, element)
     except interface.Mismatch as error:
@@ -135,7 +136,7 @@ def _catch_up(place: Any, producer: int) -> None:
 
     consumer = current.handle(place)
     if max(producer, 1) != max(consumer, 1):  # 0 and 1 both mean the default stream
-        ordering.wait_unless_captured(place, producer, consumer)
+        waits.wait_unless_captured(place, producer, consumer)
 
 
 def _refuse_masks(data: Any) -> None:
@@ -152,4 +153,4 @@ def over_buffer(data: Any, shape: tuple[int, ...] | None, dtype: Any, owner: Any
     else:
         packed = interface.contiguous_strides(shape, abi_type(dtype).size)
         found = interface.View(buffers.address_of(view), shape, packed, abi_type(dtype))
-    return wrap(found, dtype, context.HOSTS["cpu"], (owner, view))
+    return wrap(found, dtype, hosts.HOSTS["cpu"], (owner, view))

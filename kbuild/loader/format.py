@@ -47,6 +47,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Dict, Sequence, Union
 
+    from .abi import Struct
     from .abi import Type as Type
 
     Row = Dict[str, Any]
@@ -108,12 +109,14 @@ def _pad(data: bytes) -> bytes:
 
 
 class Parsed:
-    """A bundle whose manifest is checked. `manifest` is the JSON object, `blob` gives what it refers to."""
+    """A bundle whose manifest is checked. `manifest` is the JSON object, `structs` are the types in it by name, `blob`
+    gives what it refers to.
+    """
 
-    __slots__ = ("_blobs", "_digest", "manifest")
+    __slots__ = ("_blobs", "_digest", "manifest", "structs")
 
-    def __init__(self, manifest: Row, blobs: memoryview) -> None:
-        self.manifest = manifest
+    def __init__(self, manifest: Row, structs: dict[str, Struct], blobs: memoryview) -> None:
+        self.manifest, self.structs = manifest, structs
         self._blobs = blobs
         self._digest = ""
 
@@ -163,9 +166,9 @@ def parse(data: Bytes, lazy: bool = False) -> Parsed:
     """
     view = memoryview(data).cast("B")
     text, start = _manifest_text(view)
-    manifest = _read_manifest(text)
+    manifest, structs = _read_manifest(text)
     _check_extent(manifest["blobs"], view, start)
-    parsed = Parsed(manifest, view[start:])
+    parsed = Parsed(manifest, structs, view[start:])
     if not lazy:
         check_backward(manifest)
         parsed.verify()
@@ -219,13 +222,13 @@ def _check_padding(view: memoryview, start: int, end: int) -> None:
         raise BundleError("damaged: the padding from byte %d to %d is not zero" % (start, end))
 
 
-def _read_manifest(text: bytes) -> Row:
+def _read_manifest(text: bytes) -> tuple[Row, dict[str, Struct]]:
     # An empty list takes three bytes in the text and sixty in memory: what is mostly brackets is no manifest.
     if MIN_BYTES_PER_BRACKET * (text.count(b"[") + text.count(b"{")) > len(text) + (1 << 21):
         raise BundleError("damaged manifest: more brackets than a manifest has")
     try:
         manifest: Row = decode(text)
-        schema.check(manifest)
+        structs = schema.check(manifest)
         same = encode(manifest) == text
     except RecursionError:
         raise BundleError("damaged manifest: nested too deep") from None
@@ -233,7 +236,7 @@ def _read_manifest(text: bytes) -> Row:
         raise BundleError("damaged manifest: %s" % error) from None
     if not same:  # a repeated key, blanks, another order, 1e0 or \\u0041: two readers could see two manifests
         raise BundleError("the manifest is not canonical: a repeated key, or another order or spelling than kbuild's")
-    return manifest
+    return manifest, structs
 
 
 def _check_extent(blobs: list[Row], view: memoryview, start: int) -> None:

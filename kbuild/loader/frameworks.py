@@ -8,22 +8,11 @@ from __future__ import annotations
 
 import sys
 
-from . import abi, context, interface, ordering
+from . import abi, context, hosts, interface, ordering
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
-
-
-def is_tensor(value: Any) -> bool:
-    """Whether a value is a tensor of PyTorch's."""
-    base = getattr(sys.modules.get("torch"), "Tensor", None)
-    return isinstance(base, type) and isinstance(value, base)
-
-
-def is_jax(value: Any) -> bool:
-    """Whether a value is an array of JAX's, which never change."""
-    return type(value).__module__.partition(".")[0] in ("jax", "jaxlib")
 
 
 def described(tensor: Any) -> dict[str, Any]:
@@ -62,7 +51,7 @@ def place_of(tensor: Any) -> Any:
     if kind == "cuda":
         return context.devices()[tensor.device.index]
     if kind == "cpu":
-        return context.HOSTS["cpu"]
+        return hosts.HOSTS["cpu"]
     raise interface.Mismatch("a tensor on device %r" % str(tensor.device))
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 import operator
 import struct
 
-from .values import describe
+from .errors import describe
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ import sys
 from _thread import get_ident
 from ctypes import addressof, c_int, c_size_t, c_uint64, c_void_p, create_string_buffer
 
-from . import checks, context, current, driver, ordering, recent, uses
+from . import checks, context, current, driver, failures, ordering, recent, uses
 from .errors import DriverError, LaunchError
 from .streams import LEGACY, Stream, stream_of
 
@@ -269,7 +269,7 @@ class capture:
         stream = self._stream()
         graph = Graph(self.device)
         scope = current.ScopedStream(stream, sync_enter=False)
-        uses.begin()
+        failures.begin_capture()
         self.graph, self.stream, self._scope, self.broken = graph, stream, scope, ""
         self._thread, self._handles = get_ident(), {stream.handle}
         self._before = list(recent.log(self.device.ordinal))
@@ -374,7 +374,7 @@ class capture:
         if self in uses.captures:
             uses.captures.remove(self)
             self._scope.__exit__()
-            names = recent.captured(self.device.ordinal, self._handles, self._before)
+            names = _forget(self.device.ordinal, self._handles, self._before)
             if self.graph is not None and names:
                 self.graph.title = "a graph of %s" % ", ".join(names[:_SHOWN]) + (", …" if names[_SHOWN:] else "")
             self._before = []
@@ -406,3 +406,14 @@ def last_node(place: Any, handle: int) -> int:
     """The node that was captured last on a stream; 0 where it is not being captured."""
     nodes = State(place, handle).nodes
     return nodes[-1] if nodes else 0
+
+
+def _forget(ordinal: int, handles: set[int], before: list[Any]) -> list[str]:
+    """Forgets the launches on these streams that were not there before, since none has run; the kernels' names."""
+    known, seen = recent.log(ordinal), set(map(id, before))
+    launches = list(known)
+    taken = [launch for launch in launches if id(launch) not in seen and ordering.stream_handle(launch[2]) in handles]
+    gone = set(map(id, taken))
+    known.clear()
+    known.extend([launch for launch in launches if id(launch) not in gone])
+    return list(dict.fromkeys([launch[0] for launch in taken]))

@@ -8,10 +8,11 @@ from __future__ import annotations
 import struct
 from itertools import chain
 
-from . import abi, interface, pack
+from . import abi, kinds, pack
+from .errors import describe
 from .interface import inner_shape, scalar_of, typestr_of
 from .layout import abi_type
-from .values import Mat, Vec, class_of, describe
+from .values import Mat, Vec, class_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -161,18 +162,20 @@ def _cast(data: Any, view: memoryview, element: abi.Type) -> Any:
 
 
 def decode(data: Any, shape: tuple[int, ...], element: abi.Type, make: Any) -> Any:
-    """Packed bytes as nested lists of numbers, vectors, matrices and structs (built by `make`, see `pack.regroup`)."""
+    """Packed bytes as nested lists of numbers, vectors, matrices and structs (made by `make`: `records.regroup`)."""
     count = len(data) // element.size
     numbers = struct.unpack("<" + pack.format_of(element) * count, data)
     items = list(numbers)
     if isinstance(element, abi.Vector):
         items = [make(element, part) for part in zip(*[iter(numbers)] * element.length)]
     elif not isinstance(element, abi.Scalar):
+        from . import records
+
         flat = iter(numbers)
-        items = [pack.regroup(element, flat, make) for _ in range(count)]
+        items = [records.regroup(element, flat, make) for _ in range(count)]
     for axis in range(len(shape) - 1, 0, -1):
         extent = shape[axis]
-        items = [items[i * extent : (i + 1) * extent] for i in range(interface.count(shape[:axis]))]
+        items = [items[i * extent : (i + 1) * extent] for i in range(kinds.count(shape[:axis]))]
     return items
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import operator
 
 from . import abi
+from .errors import describe
 from .host_math import HOST, RandomState, rounded
-from .values import Mat, Vec, class_of, coerce, convert, describe
+from .scalars import coerce
+from .values import Mat, Vec, class_of, convert
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ import operator
 import struct
 
 from . import abi, builtins, factories
+from .scalars import round_float
 from .values import convert as _to_type
-from .values import round_float
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -11,10 +11,11 @@ import struct
 
 from . import abi, host, interface, uses
 from .array import Shaped, array, empty
+from .errors import describe
 from .foreign import asarray
 from .layout import IndexedAnnotation, abi_type
 from .pack import array_key
-from .values import class_of, describe
+from .values import class_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

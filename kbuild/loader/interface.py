@@ -1,4 +1,4 @@
-"""Device memory of other libraries: `__cuda_array_interface__` (version 3), read and written.
+"""Device memory of other libraries: `__cuda_array_interface__` (version 3), read; describing.py writes it.
 
 A foreign array of numbers stands for an array of vectors or matrices too, when its last axes are their components and
 lie side by side: float32 of shape (n, 3) for array1[vec3[float32]].
@@ -7,6 +7,7 @@ lie side by side: float32 of shape (n, 3) for array1[vec3[float32]].
 from __future__ import annotations
 
 import struct
+import sys
 from operator import index
 
 from . import abi
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 _LETTERS = {"bool": "b", "int": "i", "uint": "u", "float": "f"}
 TYPESTR = {s: ("|" if s.size == 1 else "<") + _LETTERS[s.kind] + str(s.size) for s in abi.SCALARS.values()}
-_SCALAR_OF = {text: scalar for scalar, text in TYPESTR.items()}
+SCALAR_OF = {text: scalar for scalar, text in TYPESTR.items()}
 
 
 class Mismatch(Exception):
@@ -80,14 +81,6 @@ def typestr_of(element: abi.Type) -> str:
     return TYPESTR[scalar] if scalar is not None else "|V%d" % element.size
 
 
-def count(shape: tuple[int, ...] | list[int]) -> int:
-    """Number of elements of a shape."""
-    product = 1
-    for extent in shape:
-        product *= extent
-    return product
-
-
 def contiguous_strides(shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
     """Row-major strides in bytes."""
     strides: list[int] = []
@@ -95,26 +88,6 @@ def contiguous_strides(shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]
         strides.append(itemsize)
         itemsize *= max(extent, 1)
     return tuple(reversed(strides))
-
-
-def packed(shape: tuple[int, ...], itemsize: int) -> tuple[tuple[int, ...], int]:
-    """`contiguous_strides`, and the bytes of all elements together."""
-    if len(shape) == 1:
-        return (itemsize,), itemsize * shape[0]
-    strides, size = [], itemsize
-    for extent in shape[::-1]:
-        strides.append(size)
-        size *= extent or 1
-    return tuple(strides[::-1]), 0 if 0 in shape else size
-
-
-def element_of(described: dict[str, Any]) -> abi.Scalar:
-    """The type of a foreign array's numbers. Raises Mismatch."""
-    typestr = described.get("typestr") if isinstance(described, dict) else described
-    scalar = _SCALAR_OF.get(typestr) if isinstance(typestr, str) else None
-    if scalar is None:
-        raise Mismatch("a foreign array of type %r" % (typestr,))
-    return scalar
 
 
 def read(described: dict[str, Any], element: abi.Type, ndim: int | None = None) -> View:
@@ -127,7 +100,7 @@ def read(described: dict[str, Any], element: abi.Type, ndim: int | None = None) 
 
 def _read(described: dict[str, Any], element: abi.Type, ndim: int | None) -> View:
     shape = tuple(map(index, described["shape"]))
-    name = _SCALAR_OF.get(described["typestr"], described["typestr"])
+    name = SCALAR_OF.get(described["typestr"], described["typestr"])
     what = "a foreign %s array of shape %r" % (name, shape)
     scalar = scalar_of(element)
     itemsize = scalar.size if scalar is not None else element.size
@@ -153,32 +126,12 @@ def _read(described: dict[str, Any], element: abi.Type, ndim: int | None) -> Vie
     return view
 
 
-def write(view: View, stream: int | None) -> dict[str, Any]:
-    """The interface's dictionary for one of our arrays, which is used on a stream; 1 is the default stream there."""
-    scalar = scalar_of(view.element)
-    inner = inner_shape(view.element)
-    strides = view.strides + contiguous_strides(inner, scalar.size if scalar is not None else 1)
-    return {
-        "shape": view.shape + inner,
-        "strides": None if is_contiguous(view) else strides,
-        "typestr": typestr_of(view.element),
-        "data": (view.ptr, view.readonly),
-        "version": 3,
-        "stream": stream,
-    }
+def is_tensor(value: Any) -> bool:
+    """Whether a value is a tensor of PyTorch's."""
+    base = getattr(sys.modules.get("torch"), "Tensor", None)
+    return isinstance(base, type) and isinstance(value, base)
 
 
-def is_packed(descriptor: bytes, ndim: int, itemsize: int) -> bool:
-    """`is_contiguous` of an array by its descriptor."""
-    _, *numbers = struct.unpack_from("<Q%di" % (2 * ndim), descriptor)
-    return _lies_side_by_side(tuple(numbers[:ndim]), tuple(numbers[ndim:]), itemsize)
-
-
-def is_contiguous(view: View) -> bool:
-    """Whether the elements lie side by side in row-major order."""
-    return _lies_side_by_side(view.shape, view.strides, view.element.size)
-
-
-def _lies_side_by_side(shape: tuple[int, ...], strides: tuple[int, ...], itemsize: int) -> bool:
-    wanted = contiguous_strides(shape, itemsize)
-    return 0 in shape or all(n == 1 or s == w for n, s, w in zip(shape, strides, wanted))
+def is_jax(value: Any) -> bool:
+    """Whether a value is an array of JAX's, which never change."""
+    return type(value).__module__.partition(".")[0] in ("jax", "jaxlib")

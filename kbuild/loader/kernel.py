@@ -11,7 +11,7 @@ import ctypes
 import os
 import struct
 
-from . import abi, blocks, context, driver, geometry, ordering, pack, providers, recent, select, uses
+from . import abi, blocks, context, driver, geometry, ordering, pack, placing, recent, select, uses
 from .errors import DriverError, LaunchError
 from .schema import header_of
 
@@ -133,7 +133,7 @@ def _attributes(may_be_early: bool) -> bytes:
 class BundleKernel:
     """A compiled kernel. `launch(dim, args=(), stream=None, device=None, block_dim=None, max_blocks=0)`.
 
-    `dim` is the number of threads, or a tuple of them, or a `blocks.Grid`; `args` are the arguments in the order of
+    `dim` is the number of threads, or a tuple of them, or a `grids.Grid`; `args` are the arguments in the order of
     `parameters`. The device is the one given, else the one of the arrays, else the first. Raises LaunchError for what
     does not fit, BundleError when the bundle holds nothing for the device, DriverError when CUDA refuses.
     """
@@ -194,8 +194,10 @@ class BundleKernel:
         max_blocks: int = 0,
     ) -> None:
         """`launch` with every question asked."""
-        kind = providers.kind_of(device, args)
+        kind = placing.kind_of(device, args)
         if kind != "cuda":
+            from . import providers
+
             providers.launch_on(kind, self.source or self, dim, args, stream, device, block_dim, max_blocks)
             return
         if uses.tapes:
@@ -209,6 +211,8 @@ class BundleKernel:
         handle = self.stream_of(stream)
         gpu = self.device_of(packing, device)
         if gpu.kind != "cuda":
+            from . import providers
+
             providers.launch_on(gpu.kind, self.source or self, dim, args, stream, gpu, block_dim, max_blocks)
             return
         if is_empty:
@@ -225,7 +229,9 @@ class BundleKernel:
         loaded = self.load(gpu)
         for producer in packing.streams:
             if max(producer, 1) != max(handle, 1):  # 0 and 1 both mean the default stream
-                ordering.wait_unless_captured(gpu, producer, handle)
+                from . import waits
+
+                waits.wait_unless_captured(gpu, producer, handle)
         uses.note(handle, stream, packing.owners)
         for one in self.plan(dim, block_dim, max_blocks, loaded):
             start = prefix(loaded.attributes, *one, shared=blocks.shared_of(dim, loaded.shape))

@@ -1,10 +1,14 @@
-"""What all arrays of one element type, number of axes and device have in common: found once, and kept by the device."""
+"""What all arrays of one element type, number of axes and device have in common: found once, and kept by the device.
+
+And how the elements of those lie that have no gaps.
+"""
 
 from __future__ import annotations
 
 from struct import Struct
 
 from . import abi
+from .interface import View, contiguous_strides
 from .layout import abi_type
 from .pack import array_key
 from .values import class_of
@@ -54,3 +58,28 @@ def of_element(element: abi.Type, ndim: int, dtype: Any, device: Any) -> Kind:
         if found.is_lasting:
             device.kinds[ndim, element.spelling] = found
     return found
+
+
+def count(shape: tuple[int, ...] | list[int]) -> int:
+    """Number of elements of a shape."""
+    product = 1
+    for extent in shape:
+        product *= extent
+    return product
+
+
+def packed(shape: tuple[int, ...], itemsize: int) -> tuple[tuple[int, ...], int]:
+    """`contiguous_strides`, and the bytes of all elements together."""
+    if len(shape) == 1:
+        return (itemsize,), itemsize * shape[0]
+    strides, size = [], itemsize
+    for extent in shape[::-1]:
+        strides.append(size)
+        size *= extent or 1
+    return tuple(strides[::-1]), 0 if 0 in shape else size
+
+
+def is_contiguous(view: View) -> bool:
+    """Whether the elements lie side by side in row-major order."""
+    wanted = contiguous_strides(view.shape, view.element.size)
+    return 0 in view.shape or all(n == 1 or s == w for n, s, w in zip(view.shape, view.strides, wanted))

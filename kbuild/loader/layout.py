@@ -9,8 +9,9 @@ from __future__ import annotations
 import sys
 
 from . import abi
-from .errors import did_you_mean
-from .values import SEQUENCES, Mat, Vec, class_of, describe
+from .errors import describe, did_you_mean
+from .scalars import SEQUENCES
+from .values import Mat, Vec, class_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

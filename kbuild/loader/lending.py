@@ -6,9 +6,9 @@ which the launch waits for.
 
 from __future__ import annotations
 
-from . import abi, frameworks, interface
+from . import abi, interface
+from .errors import describe
 from .pack import Packing, Refused
-from .values import describe
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,24 +19,42 @@ def add(packing: Packing, type: abi.Array, value: Any, path: str) -> None:
     """Adds another library's array to a packing. Raises Refused."""
     if isinstance(type, abi.IndexedArray):
         raise Refused(path, "wanted %s, got %s%s" % (type, describe(value), _hint(type, value)))
-    if frameworks.is_tensor(value):
+    if interface.is_tensor(value):
         _add_tensor(packing, type, value, path)
         return
-    described = None if frameworks.is_jax(value) else _interface_of(value, path)
+    described = None if interface.is_jax(value) else _interface_of(value, path)
     if described is not None:
-        packing.add_described(type, value, path, described, value, None)
+        _add_described(packing, type, value, path, described, None)
     elif not _add_lent(packing, type, value, path):
         raise Refused(path, "wanted %s, got %s%s" % (type, describe(value), _hint(type, value)))
 
 
+def _add_described(packing: Packing, type: abi.Array, value: Any, path: str, described: Any, place: Any) -> None:
+    """The array as its interface describes it, on a device where that is known. Raises Refused."""
+    try:
+        view = interface.read(described, type.element, type.ndim)
+        packing.values.append(view.descriptor())
+    except interface.Mismatch as error:
+        raise Refused(path, "wanted %s, got %s" % (type, error)) from None
+    packing.owners.append(value)
+    if place is not None:
+        packing.places.append((path, place))
+    elif view.ptr:
+        packing.addresses.append((path, view.ptr))
+    if view.stream is not None:
+        packing.streams.add(view.stream)
+
+
 def _add_tensor(packing: Packing, type: abi.Array, tensor: Any, path: str) -> None:
+    from . import frameworks
+
     try:
         place, described = frameworks.place_of(tensor), frameworks.described(tensor)
     except interface.Mismatch as error:
         raise Refused(path, "wanted %s, got %s" % (type, error)) from None
     if place.kind != "cuda":
         raise Refused(path, "wanted %s, got %s%s" % (type, describe(tensor), IN_HOST_MEMORY))
-    packing.add_described(type, tensor, path, described, tensor, place)
+    _add_described(packing, type, tensor, path, described, place)
     packing.tensors.append(tensor)
 
 

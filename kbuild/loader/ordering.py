@@ -1,4 +1,4 @@
-"""Order between streams: what a stream's handle is, who waits for whom, and what a capture forbids."""
+"""What a stream's handle is, whether it is being captured, and how a thread may do what a capture forbids."""
 
 from __future__ import annotations
 
@@ -6,13 +6,11 @@ import operator
 from ctypes import c_int, c_uint64
 
 from . import driver
-from .values import describe
+from .errors import describe
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
-
-    from .context import Device
 
 DEFAULT = c_uint64()  # the default stream's handle; of a number ctypes would make such an object at each call
 _RELAXED = 2  # CUstreamCaptureMode
@@ -65,31 +63,6 @@ def is_capturing(handle: int) -> bool:
     if code not in (0, IMPLICIT):
         raise cuda.error("cuStreamIsCapturing", code, "stream 0x%x" % handle)
     return code == IMPLICIT or status.value != 0
-
-
-def wait_for_stream(device: Device, producer: int, consumer: int, other: Device | None = None) -> None:
-    """Makes what follows on stream `consumer` wait for what stands on stream `producer` now, without blocking here.
-
-    `other` is the consumer's GPU where it is not the producer's.
-    """
-    cuda, event = driver.get(), c_uint64()
-    with device.current():
-        try:
-            cuda.call("cuEventCreate", event, 2)  # without timing: cheaper, and allowed in captures
-            cuda.call("cuEventRecord", event, producer, about="stream 0x%x" % producer)
-            with (device if other is None else other).current():  # 0 is the default stream of the current context
-                cuda.call("cuStreamWaitEvent", consumer, event, 0, about="stream 0x%x" % consumer)
-        finally:
-            if event.value:
-                cuda.call("cuEventDestroy_v2", event)
-
-
-def wait_unless_captured(device: Device, producer: int, consumer: int) -> None:
-    """`wait_for_stream`, but for a consumer that is being captured: a graph cannot wait for what is outside."""
-    with device.current():
-        is_free = not is_capturing(consumer) or is_capturing(producer)
-    if is_free:
-        wait_for_stream(device, producer, consumer)
 
 
 def stream_handle(stream: object) -> int:

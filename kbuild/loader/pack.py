@@ -1,4 +1,4 @@
-"""From Python values to the bytes of a parameter block, and back.
+"""From Python values to the bytes of a parameter block.
 
 A type's `format` is its layout in the `struct` module's language: explicit offsets, little-endian, an array descriptor
 as one run of bytes. `Packing.add` turns a value into the numbers that the format wants, with every check, and raises
@@ -7,16 +7,14 @@ as one run of bytes. `Packing.add` turns a value into the numbers that the forma
 
 from __future__ import annotations
 
-import struct
 import sys
 
-from . import abi, interface
-from .errors import LaunchError
-from .values import coerce, describe
+from . import abi
+from .errors import LaunchError, describe
+from .scalars import coerce
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from typing import Any
 
 
@@ -100,43 +98,19 @@ class Packing:
     def add(self, type: abi.Type, value: Any, path: str) -> None:
         """Appends a value's numbers. Raises Refused."""
         if isinstance(type, abi.Scalar):
-            self._add_scalar(type, value, path)
-        elif isinstance(type, abi.Flat):
-            self._add_flat(type, value, path)
-        elif isinstance(type, abi.Array):
+            self.add_scalar(type, value, path)
+        elif isinstance(type, abi.Array) and not isinstance(type, abi.Flat):
             self._add_array(type, value, path)
-        elif isinstance(type, abi.Struct):
-            self._add_struct(type, value, path)
-        elif isinstance(type, abi.Vector):
-            for i, item in enumerate(_items(type, value, type.length, path)):
-                self._add_scalar(type.element, item, "%s[%d]" % (path, i))
-        elif isinstance(type, abi.Matrix):
-            row_type = abi.Vector(type.columns, type.element)
-            for i, row in enumerate(_items(type, value, type.rows, path)):
-                self.add(row_type, row, "%s[%d]" % (path, i))
+        else:
+            from . import records  # no part of most starts
 
-    def _add_scalar(self, type: abi.Scalar, value: Any, path: str) -> None:
+            records.add(self, type, value, path)
+
+    def add_scalar(self, type: abi.Scalar, value: Any, path: str) -> None:
         try:
             self.values.append(coerce(type, value))
         except (TypeError, OverflowError, ValueError) as error:
             raise Refused(path, str(error)) from None
-
-    def _add_struct(self, type: abi.Struct, value: Any, path: str) -> None:
-        if isinstance(value, dict):
-            _check_names(type, value, path)
-            values = [value[f.name] for f in type.fields]
-        elif isinstance(value, tuple):
-            values = list(_items(type, value, len(type.fields), path))
-        else:
-            values = [self._field(type, f.name, value, path) for f in type.fields]
-        for field, item in zip(type.fields, values):
-            self.add(field.type, item, "%s.%s" % (path, field.name))
-
-    def _field(self, type: abi.Struct, name: str, value: Any, path: str) -> Any:
-        try:
-            return getattr(value, name)
-        except AttributeError:
-            raise Refused(path, "wanted %s, got %s, which has no %r" % (type.name, describe(value), name)) from None
 
     def _add_array(self, type: abi.Array, value: Any, path: str) -> None:
         if value is None:
@@ -160,30 +134,6 @@ class Packing:
 
         lending.add(self, type, value, path)
 
-    def _add_flat(self, type: abi.Flat, value: Any, path: str) -> None:
-        """The address of an array, which must have no gaps: the kernel knows nothing of strides."""
-        self._add_array(type.given, value, path)
-        descriptor = self.values.pop()
-        assert isinstance(descriptor, bytes)
-        if not interface.is_packed(descriptor, type.ndim, type.element.size):
-            raise Refused(path, "the kernel takes an address, and this array has gaps: give it %s.contiguous()" % path)
-        self.values.append(descriptor[: type.size])
-
-    def add_described(self, type: abi.Type, value: Any, path: str, described: Any, owner: Any, place: Any) -> None:
-        """Another library's array as its interface describes it, on a device where that is known. Raises Refused."""
-        try:
-            view = interface.read(described, type.element, type.ndim)  # type: ignore[attr-defined]
-            self.values.append(view.descriptor())
-        except interface.Mismatch as error:
-            raise Refused(path, "wanted %s, got %s" % (type, error)) from None
-        self.owners.append(owner)
-        if place is not None:
-            self.places.append((path, place))
-        elif view.ptr:
-            self.addresses.append((path, view.ptr))
-        if view.stream is not None:
-            self.streams.add(view.stream)
-
 
 def arguments(name: str, parameters: Any, args: Any, optional: frozenset[str]) -> Packing:
     """A launch's arguments as numbers, and what they say about devices; `parameters` are (name, type). Raises
@@ -206,38 +156,3 @@ def arguments(name: str, parameters: Any, args: Any, optional: frozenset[str]) -
             message = "%s: parameter %s: wanted %s, got %s, which fails with %r"
             raise LaunchError(message % (name, parameter, type, describe(value), error)) from error
     return packing
-
-
-def _items(type: abi.Type, value: Any, count: int, path: str) -> Any:
-    is_no_list = isinstance(value, NO_SEQUENCES) or hasattr(value.__class__, "_kb_array_")
-    if is_no_list or not hasattr(value, "__len__") or not hasattr(value, "__getitem__"):
-        raise Refused(path, "wanted %s, got %s" % (type, describe(value)))
-    if len(value) != count:
-        raise Refused(path, "wanted %s, got %d values: %s" % (type, len(value), describe(value)))
-    return value
-
-
-def _check_names(type: abi.Struct, value: dict[str, object], path: str) -> None:
-    names = [f.name for f in type.fields]
-    missing, unknown = sorted(set(names) - set(value)), sorted(set(value) - set(names))
-    if missing or unknown:
-        said = "without %s" % ", ".join(missing) if missing else "with %s besides" % ", ".join(unknown)
-        raise Refused(path, "wanted %s with the fields %s; got a dict %s" % (type.name, ", ".join(names), said))
-
-
-def unpack(type: abi.Type, data: Any, offset: int = 0) -> tuple[Any, ...]:
-    """The numbers of one value in `data`, flat, as `format_of` orders them."""
-    return struct.unpack_from("<" + format_of(type), data, offset)
-
-
-def regroup(type: abi.Type, numbers: Iterator[Any], make: Any) -> Any:
-    """The value whose flat numbers come next. `make(type, items)` builds a vector, a matrix, a struct or an array."""
-    if isinstance(type, abi.Scalar):
-        return next(numbers)
-    if isinstance(type, abi.Vector):
-        return make(type, [next(numbers) for _ in range(type.length)])
-    if isinstance(type, abi.Matrix):
-        return make(type, [next(numbers) for _ in range(type.rows * type.columns)])
-    if isinstance(type, abi.Struct):
-        return make(type, [regroup(f.type, numbers, make) for f in type.fields])
-    return make(type, next(numbers))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import providers, resolve, unlaunched
+from . import placing, providers, resolve, unlaunched
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,5 +42,5 @@ class BoundLaunch(unlaunched.BoundLaunch):
 
 def answers(device: Any, args: Any) -> bool:
     """A provider runs this launch."""
-    kind = providers.kind_of(device, args)
+    kind = placing.kind_of(device, args)
     return kind != "cuda" and providers.find(kind) is not None

@@ -40,7 +40,6 @@ registry: dict[str, str] = {
 }
 _NO_DEVICES = frozenset({MISSING_KERNEL, GRAPH_CONDITION, STRIDED_COPY, ADDITION, SIMULATOR})
 _jit = False
-simulates = False  # the device `sim` stands for every GPU; see `stand_for_gpus`
 
 
 def register(kind: str, name: str) -> None:
@@ -74,25 +73,6 @@ def enable_jit(enabled: bool = True) -> None:
 def jit_enabled() -> bool:
     """Whether compiling at launch was asked for."""
     return _jit or os.environ.get("KBUILD_JIT") == "1"
-
-
-def stand_for_gpus() -> None:
-    """Lets every GPU that the program names, and none, mean the device `sim`, for the rest of the program."""
-    global simulates
-    simulates = True
-
-
-def kind_of(device: Any, args: Any = ()) -> str:
-    """`cuda`, `cpu`, `sim`: the kind of a device, by its name, its number or itself; of a launch that names none, of
-    its first array, else of the device that is meant where none is named.
-    """
-    if device is None:
-        from . import context
-
-        arrays = [one for one in args if hasattr(type(one), "_kb_array_")] if isinstance(args, (list, tuple)) else []
-        device = arrays[0].device if arrays else context.chosen()
-    kind: str = device.partition(":")[0] if isinstance(device, str) else getattr(device, "kind", "cuda")
-    return "sim" if simulates and kind == "cuda" else kind
 
 
 def launch_on(

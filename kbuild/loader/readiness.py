@@ -11,10 +11,9 @@ from ctypes import byref, c_int, c_uint64
 
 from . import bundle as bundles
 from . import context, dispatch, driver, explaining, finder, generic, geometry, resolve, select
-from .errors import BundleError, LaunchError, did_you_mean
+from .errors import BundleError, LaunchError, describe, did_you_mean
 from .kernel import BundleKernel
 from .types import Kernel
-from .values import describe
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -16,21 +16,20 @@ else:
     from _collections import deque  # `collections` would be a millisecond of every start
 
 KEPT = 64  # launches of a GPU
-_SHOWN = 8
 
-_logs: dict[int, deque[Launch]] = {}  # by the GPU's ordinal
+logs: dict[int, deque[Launch]] = {}  # by the GPU's ordinal
 listeners: list[Any] = []  # called with the GPU's ordinal and a stream's handle, or None, when either was waited for
 
 
 def log(ordinal: int) -> deque[Launch]:
     """The launches on a GPU that are not known to have gone well, oldest first."""
-    known = _logs.get(ordinal)
-    return _logs.setdefault(ordinal, deque(maxlen=KEPT)) if known is None else known
+    known = logs.get(ordinal)
+    return logs.setdefault(ordinal, deque(maxlen=KEPT)) if known is None else known
 
 
 def passed(ordinal: int, handle: int | None = None) -> None:
     """Everything on a GPU, or on one of its streams, has been waited for and went well."""
-    known = _logs.get(ordinal)
+    known = logs.get(ordinal)
     if known:
         left = [] if handle is None else [launch for launch in list(known) if _handle(launch[2]) != handle]
         known.clear()
@@ -39,47 +38,7 @@ def passed(ordinal: int, handle: int | None = None) -> None:
         listener(ordinal, handle)
 
 
-def captured(ordinal: int, handles: set[int], before: list[Launch]) -> list[str]:
-    """Forgets the launches on these streams that were not there before, since none has run; the kernels' names."""
-    known, seen = log(ordinal), set(map(id, before))
-    launches = list(known)
-    taken = [launch for launch in launches if id(launch) not in seen and _handle(launch[2]) in handles]
-    gone = set(map(id, taken))
-    known.clear()
-    known.extend([launch for launch in launches if id(launch) not in gone])
-    return list(dict.fromkeys([launch[0] for launch in taken]))
-
-
 def _handle(stream: Any) -> int:
     from . import ordering
 
     return ordering.stream_handle(stream)
-
-
-def story(lost: str | None) -> str:
-    """What a message about a lost context adds: by what it was lost, or which launches it may have been."""
-    if lost is not None:
-        first = lost.partition("\n")[0]
-        return "\n  the GPU's context was lost earlier in this process: %s" % first
-    lines = []
-    for ordinal, known in sorted(_logs.items()):
-        launches = list(known)[::-1]
-        if launches:
-            lines.append(
-                "\n  launches on cuda:%d since the last synchronisation that went well, newest first:" % ordinal
-            )
-            lines += ["\n    %s%s%s" % (name, _size(dim), _on(stream)) for name, dim, stream in launches[:_SHOWN]]
-            if len(launches) > _SHOWN:
-                more = "%d more" % (len(launches) - _SHOWN) if len(launches) < KEPT else "more"
-                lines.append("\n    … and %s" % more)
-    if lines:
-        lines.append("\n  help: KBUILD_CHECK=launch waits after each launch, and names the one that fails")
-    return "".join(lines)
-
-
-def _size(dim: Any) -> str:
-    return "" if dim is None else ", dim=%r" % (dim,)  # a graph has none
-
-
-def _on(stream: Any) -> str:
-    return "" if stream is None else ", stream=%r" % (stream,)

@@ -17,7 +17,7 @@ import os
 import struct
 import sys
 
-from . import abi, generic, overloading, types
+from . import abi, generic, hosts, overloading, struct_table, types
 from .errors import LoaderError
 from .values import class_of
 
@@ -71,7 +71,7 @@ def start(path: str) -> None:
     from . import context, driver, standin
 
     try:
-        has_gpu = bool(context.get_devices())
+        has_gpu = bool(hosts.get_devices())
     except LoaderError:
         has_gpu = False
     if not has_gpu:
@@ -333,7 +333,7 @@ def _parse(spelling: str) -> abi.Type:
     from .layout import abi_type
 
     structs = {}
-    name = abi.struct_in(spelling)
+    name = struct_table.name_in(spelling)
     if name is not None:
         found = abi_type(_import(name))
         assert isinstance(found, abi.Struct)

@@ -6,11 +6,12 @@ function, the instance. What no bundle holds is compiled only where that was ask
 
 from __future__ import annotations
 
-from . import blocks, finder, identity, pack, providers
+import sys
+
 from . import bundle as bundles
-from .errors import LaunchError, LoaderError, did_you_mean, kept
+from . import finder, identity, pack
+from .errors import LaunchError, LoaderError, describe, did_you_mean, kept
 from .types import Kernel
-from .values import describe
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -91,18 +92,24 @@ def compiled(kernel: Any, args: Any) -> Any:
     return target.chosen_for(args) if hasattr(target, "chosen_for") else target
 
 
-def grid_of(kernel: Any, dim: Any, grid: Any, block: Any, block_dim: Any) -> blocks.Grid:
+def grid_of(kernel: Any, dim: Any, grid: Any, block: Any, block_dim: Any) -> Any:
+    """What stands in the place of a `dim`: a `grids.Grid`. Raises LaunchError."""
+    from . import grids  # most launches give a dim
+
     try:
-        return blocks.asked(dim, grid, block, block_dim)
+        return grids.asked(dim, grid, block, block_dim)
     except (ValueError, TypeError) as error:
         raise LaunchError("%s: %s" % (getattr(kernel, "name", kernel), error)) from None
 
 
-def sized(kernel: Any, dim: Any, grid: Any, block: Any, block_dim: Any, shared_memory: Any) -> blocks.Sized:
+def sized(kernel: Any, dim: Any, grid: Any, block: Any, block_dim: Any, shared_memory: Any) -> Any:
+    """The same with shared memory for each block: a `grids.Sized`. Raises LaunchError."""
+    from . import grids
+
     if grid is not None or block is not None:
         dim = grid_of(kernel, dim, grid, block, block_dim)
     try:
-        return blocks.Sized(dim, shared_memory)
+        return grids.Sized(dim, shared_memory)
     except (ValueError, TypeError) as error:
         raise LaunchError("%s: %s" % (getattr(kernel, "name", kernel), error)) from None
 
@@ -146,14 +153,24 @@ def find(kernel: Kernel) -> Any:
     try:
         return _instance(kernel)
     except LoaderError:
+        from . import providers
+
         provider = providers.find(providers.MISSING_KERNEL) if providers.jit_enabled() else None
         if provider is None:
             raise
     return provider(kernel)
 
 
+def real_module(name: str) -> str:
+    """The importable name of a module: `python -m robosim.kernels` runs it as `__main__`."""
+    if name != "__main__":
+        return name
+    spec = getattr(sys.modules["__main__"], "__spec__", None)
+    return spec.name if spec is not None else name
+
+
 def _instance(kernel: Kernel) -> Any:
-    module = finder.real_module(kernel.module)
+    module = real_module(kernel.module)
     if module == "__main__":
         raise LaunchError(
             "%s is defined in the program itself, and bundles hold kernels of installed packages only\n"
@@ -183,7 +200,9 @@ def open_for(module: str, about: str) -> Bundle:
     if opened is None:
         data = finder.read(spec)
         if data is None:
-            raise LaunchError("%s: %s" % (about, finder.no_bundle(spec)))
+            from . import explaining
+
+            raise LaunchError("%s: %s" % (about, explaining.no_bundle(spec)))
         opened = _opened.setdefault(path, bundles.from_bytes(data, path))  # of threads that come at once, one wins
     return opened
 

@@ -268,29 +268,29 @@ _MANIFEST = {
 }
 
 
-def check(manifest: Any) -> None:
-    """Hold a manifest against its shape and its own claims; BundleError says what is wrong and where."""
+def check(manifest: Any) -> dict[str, abi.Struct]:
+    """Hold a manifest against its shape and its own claims; BundleError says what is wrong and where. Its structs."""
     fault = _fault(manifest, _MANIFEST)
     if fault is not None:
         raise BundleError("manifest%s %s" % fault)
     if manifest["format"] != FORMAT:
         raise BundleError("manifest.format is %d in a file of format %d" % (manifest["format"], FORMAT))
-    structs = _parse_structs(manifest["structs"])
+    structs = _structs_of(manifest["structs"])
     _check_kernels(manifest["kernels"], structs)
     _check_definitions(manifest["definitions"], manifest["kernels"])
-    _refuse_repeats("targets", manifest["targets"])
+    refuse_repeats("targets", manifest["targets"])
     _check_cubins(manifest["cubins"], manifest["targets"], manifest["kernels"], len(manifest["blobs"]))
     used = {row["blob"] for row in manifest["cubins"]}
     if manifest["selftest"] is not None:
-        _check_index("selftest.blob", manifest["selftest"]["blob"], len(manifest["blobs"]), "blobs")
+        check_index("selftest.blob", manifest["selftest"]["blob"], len(manifest["blobs"]), "blobs")
         used.add(manifest["selftest"]["blob"])
     _check_blobs(manifest["blobs"], used)
-    _refuse_repeats("sources", [row["path"] for row in manifest["sources"] or ()])
-    for index, row in enumerate(manifest.get("asserts", ())):
-        place = "asserts[%d].kernels" % index
-        _refuse_repeats(place, row["kernels"])
-        for kernel in row["kernels"]:
-            _check_index(place, kernel, len(manifest["kernels"]), "kernels")
+    refuse_repeats("sources", [row["path"] for row in manifest["sources"] or ()])
+    if "asserts" in manifest:
+        from . import schema_rest
+
+        schema_rest.check_asserts(manifest["asserts"], len(manifest["kernels"]))
+    return structs
 
 
 def _fault(value: Any, shape: Any) -> Fault:
@@ -307,19 +307,19 @@ def _fault(value: Any, shape: Any) -> Fault:
     if kind is _Either:
         return _fault(value, shape.first if type(value) is dict and shape.key in value else shape.second)
     wanted = shape(value)
-    return None if wanted is None else ("", "is %s, but wants %s" % (_shown(value), wanted))
+    return None if wanted is None else ("", "is %s, but wants %s" % (shown(value), wanted))
 
 
 def _fault_in_record(value: Any, shape: Row) -> Fault:
     if type(value) is not dict:
-        return "", "is %s, but wants an object" % _shown(value)
+        return "", "is %s, but wants an object" % shown(value)
     if value.keys() != shape.keys():
         for key in shape:
             if key not in value and type(shape[key]) is not _May:
                 return "", "lacks %r" % key
         unknown = value.keys() - shape.keys()
         if unknown:
-            return "", "has the unknown key %s" % _shown(min(unknown))
+            return "", "has the unknown key %s" % shown(min(unknown))
     for key, inner in shape.items():
         if type(inner) is _May:
             if key not in value:
@@ -327,7 +327,7 @@ def _fault_in_record(value: Any, shape: Row) -> Fault:
             inner = inner.shape
         if type(inner) is _FUNCTION:  # most are leaves: asked here, for the sake of the start
             wanted = inner(value[key])
-            fault = None if wanted is None else ("", "is %s, but wants %s" % (_shown(value[key]), wanted))
+            fault = None if wanted is None else ("", "is %s, but wants %s" % (shown(value[key]), wanted))
         else:
             fault = _fault(value[key], inner)
         if fault is not None:
@@ -337,7 +337,7 @@ def _fault_in_record(value: Any, shape: Row) -> Fault:
 
 def _fault_in_list(value: Any, shape: Any) -> Fault:
     if type(value) is not list:
-        return "", "is %s, but wants a list" % _shown(value)
+        return "", "is %s, but wants a list" % shown(value)
     for index, item in enumerate(value):
         fault = _fault(item, shape)
         if fault is not None:
@@ -347,33 +347,36 @@ def _fault_in_list(value: Any, shape: Any) -> Fault:
 
 def _fault_in_table(value: Any, shape: _Table) -> Fault:
     if type(value) is not dict:
-        return "", "is %s, but wants an object" % _shown(value)
+        return "", "is %s, but wants an object" % shown(value)
     for key, item in value.items():
         fault = _fault(key, shape.key)
         if fault is not None:
-            return "", "has the key %s, but wants %s" % (_shown(key), shape.key(key))
+            return "", "has the key %s, but wants %s" % (shown(key), shape.key(key))
         fault = _fault(item, shape.value)
         if fault is not None:
             return "[%r]%s" % (key, fault[0]), fault[1]
     return None
 
 
-def _shown(value: object) -> str:
+def shown(value: object) -> str:
+    """A value for a message, cut short."""
     text = ascii(value)
     return text if len(text) <= 60 else text[:57] + "..."
 
 
-def _refuse_repeats(place: str, names: Sequence[Any]) -> None:
+def refuse_repeats(place: str, names: Sequence[Any]) -> None:
+    """Raises BundleError for what stands twice in a list."""
     if len(set(names)) == len(names):
         return
     seen = set()
     for index, name in enumerate(names):
         if name in seen:
-            raise BundleError("manifest.%s[%d] repeats %s" % (place, index, _shown(name)))
+            raise BundleError("manifest.%s[%d] repeats %s" % (place, index, shown(name)))
         seen.add(name)
 
 
-def _check_index(place: str, index: int, length: int, table: str) -> None:
+def check_index(place: str, index: int, length: int, table: str) -> None:
+    """Raises BundleError for the index of a row that is not in a table."""
     if index >= length:
         raise BundleError("manifest.%s is %d, but there are %d %s" % (place, index, length, table))
 
@@ -421,17 +424,16 @@ def layout_behind(header: int, types: Sequence[abi.Type]) -> tuple[list[int], in
 _NOT_OF_PLAIN = ("origin", "whole_blocks", "any_block_dim", "waits")
 
 
-def _parse_structs(rows: Row) -> dict[str, abi.Struct]:
-    for name, row in rows.items():
-        _refuse_repeats("structs[%r].fields" % name, [field[0] for field in row["fields"]])
-    try:
-        return abi.parse_structs(rows)
-    except ValueError as error:
-        raise BundleError("manifest.structs: %s" % error) from None
+def _structs_of(rows: Row) -> dict[str, abi.Struct]:
+    if not rows:
+        return {}
+    from . import schema_rest
+
+    return schema_rest.structs_of(rows)
 
 
 def _check_kernels(kernels: list[Row], structs: dict[str, abi.Struct]) -> None:
-    _refuse_repeats("kernels", [kernel["name"] for kernel in kernels])
+    refuse_repeats("kernels", [kernel["name"] for kernel in kernels])
     types: dict[str, abi.Type] = {}
     for index, kernel in enumerate(kernels):
         _check_parameters("kernels[%d]" % index, kernel, structs, types)
@@ -440,7 +442,7 @@ def _check_kernels(kernels: list[Row], structs: dict[str, abi.Struct]) -> None:
 def _check_parameters(place: str, kernel: Row, structs: dict[str, abi.Struct], types: dict[str, abi.Type]) -> None:
     """`types` remembers the spellings parsed so far."""
     rows = kernel["parameters"]
-    _refuse_repeats(place + ".parameters", [row["name"] for row in rows])
+    refuse_repeats(place + ".parameters", [row["name"] for row in rows])
     for index, row in enumerate(rows):
         if row["type"] not in types:
             types[row["type"]] = _parse_type("%s.parameters[%d]" % (place, index), row["type"], structs)
@@ -463,30 +465,15 @@ def _check_parameters(place: str, kernel: Row, structs: dict[str, abi.Struct], t
             found = (place, index, row["name"], row["offset"], row["size"], row["type"])
             message = "manifest.%s.parameters[%d]: %s is laid out at offset %d with %d bytes, but its type %s wants"
             raise BundleError((message + " offset %d and %d bytes") % (found + wanted))
-    _check_optional(place, kernel, structs, types)
+    if kernel.get("optional"):
+        from . import schema_rest
+
+        parameters = {row["name"]: types[row["type"]] for row in rows}
+        schema_rest.check_paths(place + ".optional", kernel["optional"], parameters)
     if kernel["size"] != end:
         raise BundleError("manifest.%s.size is %d, but its parameters end at %d" % (place, kernel["size"], end))
     if end > MAX_PARAMETER_BYTES:
         raise BundleError("manifest.%s.size is %d, but CUDA takes %d bytes" % (place, end, MAX_PARAMETER_BYTES))
-
-
-def _check_optional(place: str, kernel: Row, structs: dict[str, abi.Struct], types: dict[str, abi.Type]) -> None:
-    if "optional" in kernel:
-        parameters = {row["name"]: types[row["type"]] for row in kernel["parameters"]}
-        check_paths(place + ".optional", kernel["optional"], parameters)
-
-
-def check_paths(place: str, paths: Sequence[str], parameters: dict[str, abi.Type]) -> None:
-    """Each path leads to an array among the parameters, and stands there once."""
-    _refuse_repeats(place, paths)
-    for path in paths:
-        name, *fields = path.split(".")
-        type = parameters.get(name)
-        for field in fields:
-            known = {one.name: one.type for one in type.fields} if isinstance(type, abi.Struct) else {}
-            type = known.get(field)
-        if not isinstance(type, abi.Array):
-            raise BundleError("manifest.%s names %s, which is no array" % (place, _shown(path)))
 
 
 def _parse_type(place: str, spelling: str, structs: dict[str, abi.Struct]) -> abi.Type:
@@ -499,11 +486,11 @@ def _parse_type(place: str, spelling: str, structs: dict[str, abi.Struct]) -> ab
 def _check_definitions(definitions: Row, kernels: list[Row]) -> None:
     for name, definition in definitions.items():
         place = "definitions[%r]" % name
-        _refuse_repeats(place + ".plan", definition["plan"])
-        _refuse_repeats(place + ".instances", [row["identity"] for row in definition["instances"]])
+        refuse_repeats(place + ".plan", definition["plan"])
+        refuse_repeats(place + ".instances", [row["identity"] for row in definition["instances"]])
         for index, row in enumerate(definition["instances"]):
             here = "%s.instances[%d]" % (place, index)
-            _check_index(here + ".kernel", row["kernel"], len(kernels), "kernels")
+            check_index(here + ".kernel", row["kernel"], len(kernels), "kernels")
             kernel = kernels[row["kernel"]]["name"]
             if kernel not in (name, "%s[%s]" % (name, row["identity"][:8])):
                 raise BundleError("manifest.%s names the kernel %r, which is not its own" % (here, kernel))
@@ -513,13 +500,13 @@ def _check_definitions(definitions: Row, kernels: list[Row]) -> None:
 
 
 def _check_cubins(cubins: list[Row], targets: list[str], kernels: list[Row], blobs: int) -> None:
-    _refuse_repeats("cubins", [(row["target"], row["unit"], row["kind"]) for row in cubins])
+    refuse_repeats("cubins", [(row["target"], row["unit"], row["kind"]) for row in cubins])
     holders: dict[Any, int] = {}
     for index, row in enumerate(cubins):
         place = "cubins[%d]" % index
         if row["target"] not in targets:
             raise BundleError("manifest.%s.target is %r, which is none of the targets" % (place, row["target"]))
-        _check_index(place + ".blob", row["blob"], blobs, "blobs")
+        check_index(place + ".blob", row["blob"], blobs, "blobs")
         _check_arch(place, row)
         _check_contents(place, row, kernels)
         for kernel in row["kernels"]:
@@ -537,14 +524,14 @@ def _check_arch(place: str, row: Row) -> None:
 def _check_contents(place: str, row: Row, kernels: list[Row]) -> None:
     if not row["kernels"]:
         raise BundleError("manifest.%s.kernels is empty" % place)
-    _refuse_repeats(place + ".kernels", row["kernels"])
+    refuse_repeats(place + ".kernels", row["kernels"])
     for index in row["kernels"]:
-        _check_index(place + ".kernels", index, len(kernels), "kernels")
-    _refuse_repeats(place + ".kernels: entry", [kernels[index]["entry"] for index in row["kernels"]])
+        check_index(place + ".kernels", index, len(kernels), "kernels")
+    refuse_repeats(place + ".kernels: entry", [kernels[index]["entry"] for index in row["kernels"]])
     measured = [resources["kernel"] for resources in row["resources"]]
     if measured != row["kernels"] and not (row["kind"] == "ptx" and not measured):
         message = "manifest.%s.resources is about the kernels %s, but wants one row for each of %s, in order"
-        raise BundleError(message % (place, _shown(measured), _shown(row["kernels"])))
+        raise BundleError(message % (place, shown(measured), shown(row["kernels"])))
 
 
 def _check_blobs(blobs: list[Row], used: set[int]) -> None:

@@ -6,9 +6,10 @@ before the first adjoint is used. A program without gradients pays for none of i
 
 from __future__ import annotations
 
-from . import abi
+from . import abi, struct_table
 from .errors import BundleError
-from .schema import ADJOINT, SAVED, check_paths
+from .schema import ADJOINT, SAVED
+from .schema_rest import check_paths
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ def check(manifest: Row) -> None:
         if found is None:
             continue
         if structs is None:
-            structs = abi.parse_structs(manifest["structs"])
+            structs = struct_table.parse(manifest["structs"])
         place = "kernels[%d].backward" % index
         if kernel["name"].endswith(ADJOINT):
             raise BundleError("manifest.%s: an adjoint has none of its own" % place)

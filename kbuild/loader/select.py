@@ -31,9 +31,6 @@ FAMILIES = {
 }
 
 
-ANY_DRIVER = (999, 0)
-
-
 class Device:
     """A GPU as the driver describes it; `driver` is the CUDA version that the driver speaks, `(12, 2)`."""
 
@@ -53,21 +50,6 @@ class Device:
 
     def __repr__(self) -> str:
         return "%s (sm_%d, driver for CUDA %d.%d)" % (self.name, self.number, self.driver[0], self.driver[1])
-
-
-def device_of(text: str) -> Device:
-    """The device that `ARCH[@CUDA]` stands for: `sm_87@12.2`; without a version its driver takes everything.
-
-    Raises ValueError.
-    """
-    arch, at, version = text.partition("@")
-    digits, parts = arch[3:], version.split(".")
-    is_right = arch.startswith("sm_") and digits.isascii() and digits.isdigit() and len(digits) in (2, 3)
-    if at:
-        is_right = is_right and len(parts) == 2 and all(part.isascii() and part.isdigit() for part in parts)
-    if not is_right:
-        raise ValueError("a device is cuda:0, or ARCH[@CUDA] of one that is not here, as in sm_87@12.2; not %r" % text)
-    return Device(text, int(digits[:-1]), int(digits[-1]), (int(parts[0]), int(parts[1])) if at else ANY_DRIVER)
 
 
 class Selection:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import struct
 from collections import deque
 
-from . import abi, pack
+from . import abi, pack, records
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -146,7 +146,7 @@ def is_near(element: abi.Type, found: bytes, wanted: bytes, approximate: bool) -
     if found == wanted:
         return True, 0.0
     worst, scalars = 0.0, _scalars(element)
-    for scalar, a, b in zip(scalars, pack.unpack(element, found), pack.unpack(element, wanted)):
+    for scalar, a, b in zip(scalars, records.unpack(element, found), records.unpack(element, wanted)):
         if a == b or (a != a and b != b):
             continue
         if scalar.kind != "float" or not abs(a - b) < float("inf"):
@@ -159,7 +159,7 @@ def is_near(element: abi.Type, found: bytes, wanted: bytes, approximate: bool) -
 
 
 def _scalars(type: abi.Type) -> list[abi.Scalar]:
-    """The types of a value's numbers, in the order of `pack.unpack`."""
+    """The types of a value's numbers, in the order of `records.unpack`."""
     if isinstance(type, abi.Scalar):
         return [type]
     if isinstance(type, abi.Vector):

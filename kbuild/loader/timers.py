@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from . import context
+from . import context, hosts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -72,6 +72,6 @@ _print = print
 
 def synchronize_all() -> None:
     """Waits for every GPU that this program uses."""
-    for place in context.get_devices():
+    for place in hosts.get_devices():
         if place.is_cuda and place._context.value:
             context.synchronize(place)

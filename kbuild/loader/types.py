@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 
-from . import abi, providers
+from . import abi, placing
 from .errors import LaunchError, did_you_mean
 from .layout import ArrayAnnotation, abi_type, struct
 from .values import (
@@ -143,8 +143,10 @@ class _Unresolved:
     def launch(self, dim: Any, args: Any, stream: Any, device: Any, block_dim: int | None, max_blocks: int) -> None:
         if on_launch is not None and on_launch(self.kernel, args):
             return
-        kind = providers.kind_of(device, args)
+        kind = placing.kind_of(device, args)
         if kind != "cuda":
+            from . import providers
+
             providers.launch_on(kind, self.kernel, dim, args, stream, device, block_dim, max_blocks)
             return
         from . import resolve  # reading bundles and the driver is the business of a first launch

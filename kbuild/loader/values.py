@@ -10,15 +10,15 @@ are hashed like them: who changes one that is a key loses it. Their classes are 
 from __future__ import annotations
 
 import operator
-import struct
 
 from . import abi
+from .errors import describe
+from .scalars import SEQUENCES, coerce, int_range, round_float
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-_FLOAT_PACK = {"float16": struct.Struct("<e"), "float32": struct.Struct("<f")}
 _SUFFIXES = {
     "h": abi.FLOAT16,
     "f": abi.FLOAT32,
@@ -35,8 +35,6 @@ _SUFFIXES = {
 _NAMED = tuple(_SUFFIXES)  # the suffixes of types that have names: `vec3d`; the others are made by `kb.types`
 _SUFFIXES["p"] = abi.BOOL
 _SUFFIX_OF = {scalar.spelling: suffix for suffix, scalar in _SUFFIXES.items()}
-# Exact classes that a launch unpacks without looking closer; every vector and matrix class joins them.
-SEQUENCES: set[type] = {tuple, list}
 
 
 def convert(scalar: abi.Scalar, value: object) -> object:
@@ -57,49 +55,12 @@ def wrap(scalar: abi.Scalar, value: int) -> int:
     return value - (1 << bits) if scalar.kind == "int" and value >> (bits - 1) else value
 
 
-def round_float(scalar: abi.Scalar, value: float) -> float:
-    """The nearest value of the type; infinity beyond its range."""
-    pack = _FLOAT_PACK.get(scalar.spelling)
-    if pack is None:
-        return value
-    try:
-        return float(pack.unpack(pack.pack(value))[0])
-    except OverflowError:
-        return float("inf") if value > 0 else float("-inf")
-
-
 def _saturate(scalar: abi.Scalar, value: float) -> int:
     """Truncation that clamps to 32 (or 64) bits and takes NaN as 0: the GPU's conversion."""
     if value != value:
         return 0
     low, high = int_range(abi.SCALARS[scalar.kind + ("64" if scalar.size == 8 else "32")])
     return low if value <= low else high if value >= high else int(value)
-
-
-def int_range(scalar: abi.Scalar) -> tuple[int, int]:
-    """Least and greatest value of an integer type."""
-    bits = 8 * scalar.size
-    return (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if scalar.kind == "int" else (0, (1 << bits) - 1)
-
-
-def coerce(scalar: abi.Scalar, value: object) -> object:
-    """A number that fits the type without surprise. TypeError: not such a number; OverflowError: out of range."""
-    if scalar.kind == "bool":
-        if value in (0, 1):
-            return bool(value)
-        raise TypeError("wanted a bool, got %s" % describe(value))
-    if isinstance(value, (str, bytes, bytearray, memoryview)):  # Python's float() would read them as text
-        raise TypeError("wanted %s, got %s" % (scalar, describe(value)))
-    if scalar.kind == "float":
-        return _coerce_float(scalar, value)
-    try:
-        number = operator.index(value)  # type: ignore[arg-type]
-    except TypeError:
-        raise TypeError("wanted %s, got %s" % (scalar, describe(value))) from None
-    low, high = int_range(scalar)
-    if not low <= number <= high:
-        raise OverflowError("%d does not fit %s, which holds %d to %d" % (number, scalar, low, high))
-    return number
 
 
 def _whole(scalar: abi.Scalar, value: object) -> object:
@@ -109,31 +70,6 @@ def _whole(scalar: abi.Scalar, value: object) -> object:
         if -(1 << (8 * scalar.size - 1)) <= number < 0:
             return wrap(scalar, number)
     return coerce(scalar, value)
-
-
-def _coerce_float(scalar: abi.Scalar, value: object) -> float:
-    try:
-        number = float(value)  # type: ignore[arg-type]
-    except OverflowError:
-        raise OverflowError("%s does not fit %s" % (describe(value), scalar)) from None
-    except (TypeError, ValueError):
-        raise TypeError("wanted %s, got %s" % (scalar, describe(value))) from None
-    if abs(number) != float("inf") and abs(round_float(scalar, number)) == float("inf"):
-        raise OverflowError("%r does not fit %s" % (number, scalar))
-    return number
-
-
-def describe(value: object) -> str:
-    """A value for an error message: its type and its text, cut short."""
-    if value is None:
-        return "None"
-    try:
-        text = repr(value)
-    except MemoryError:
-        raise
-    except Exception:  # the value is wrong already, and may be so in this too
-        text = "that cannot show itself"
-    return "%s %s" % (type(value).__name__, text if len(text) <= 60 else text[:57] + "...")
 
 
 class ScalarType(type):

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import operator
 
-from . import abi
+from . import abi, hosts
 from .array import array, put_gradient, wrap
-from .interface import View, contiguous_strides, count, inner_shape
+from .errors import describe
+from .interface import View, contiguous_strides, inner_shape
+from .kinds import count
 from .layout import abi_type
-from .values import Mat, Vec, describe
+from .values import Mat, Vec
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -157,7 +159,6 @@ def as_type(whole: array, dtype: Any) -> array:
 
 def on_host(whole: array) -> array:
     """The bytes of an array in mapped or managed memory, as the host sees them."""
-    from . import context
 
     view = whole._alive()
     if whole.device.kind != "cuda":
@@ -169,7 +170,7 @@ def on_host(whole: array) -> array:
             "the host does not reach this array's memory: make it with memory='mapped', or copy it; got %r" % whole
         )
     seen = View(start + view.ptr - memory.ptr, view.shape, view.strides, view.element)
-    return wrap(seen, whole.dtype, context.HOSTS["cpu"], memory)
+    return wrap(seen, whole.dtype, hosts.HOSTS["cpu"], memory)
 
 
 def _like(whole: array, view: View, dtype: Any = None) -> array:

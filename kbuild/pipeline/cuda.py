@@ -14,7 +14,7 @@ from kbuild.config import BuildConfig
 from kbuild.cuda import signature
 from kbuild.cuda.includes import SUFFIXES
 from kbuild.errors import CompileError, Diagnostic
-from kbuild.loader import abi, cubin, format
+from kbuild.loader import abi, cubin, format, struct_table
 from kbuild.nvrtc import Compiled, LogMessage, Toolchain, cure
 from kbuild.scan.cuda import CudaSettings
 from kbuild.scan.data import ScannedKernel, ScannedUnit
@@ -87,7 +87,7 @@ def refuse_what_does_not_fit(
 ) -> None:
     """Raises CompileError where a kernel in a cubin has other parameters than those that were declared."""
     faults: dict[str, Diagnostic] = {}
-    types = abi.parse_structs(dict(structs))
+    types = struct_table.parse(dict(structs))
     for (part, toolchain), result in zip(parts, results, strict=True):
         found = cubin.read(result.data).kernels if part.kind == "cubin" else {}
         for kernel in (kernels[i] for i in unit.kernels):

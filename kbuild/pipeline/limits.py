@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from kbuild import targets
 from kbuild.errors import Diagnostic
-from kbuild.loader import abi, format
+from kbuild.loader import abi, format, struct_table
 from kbuild.nvrtc import Toolchain
 from kbuild.scan.data import ScannedKernel
 from kbuild.targets import Target
@@ -27,7 +27,7 @@ def too_many_parameters(
     unit: Lowered, kernels: Mapping[str, ScannedKernel], parts: Sequence[tuple[Target, Toolchain]]
 ) -> Iterator[Diagnostic]:
     """A diagnostic at the `def` of each kernel whose parameters some target does not take. `kernels` by name."""
-    structs = abi.parse_structs(unit.structs)
+    structs = struct_table.parse(unit.structs)
     for name, row in unit.rows.items():
         types = [abi.parse(spelling, structs) for _, spelling in row["parameters"]]
         header = 0 if "shared_memory" in row else format.header_size(row["ndim"], format.writes_origin(row["ndim"]))

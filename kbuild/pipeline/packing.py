@@ -13,7 +13,7 @@ from kbuild.bundle.manifest import Blobs, cubin_row, kernel_row
 from kbuild.bundle.verification import verify
 from kbuild.bundle.writing import write
 from kbuild.errors import InternalError, Span
-from kbuild.loader import abi, format, selftest
+from kbuild.loader import abi, format, selftest, struct_table
 from kbuild.loader.backward import ADJOINT
 from kbuild.pipeline.units import Compilation, UnitCode
 from kbuild.scan.data import Scanned, ScannedUnit, in_words, is_own
@@ -56,7 +56,7 @@ def manifest_of(
 ) -> tuple[dict[str, Any], Blobs]:
     """The manifest of these units as a bundle of a package, and the blobs it counts on."""
     structs = {name: row for _, code in parts for name, row in code.structs.items()}
-    kernels, index_of = _kernels(scanned, parts, abi.parse_structs(structs))
+    kernels, index_of = _kernels(scanned, parts, struct_table.parse(structs))
     blobs = Blobs()
     cubins = []
     for unit, code in parts:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 
-from kbuild.loader import driver, finder, providers, recording, resolve, standin, types
+from kbuild.loader import driver, providers, recording, resolve, standin, types
 from kbuild.loader.errors import LaunchError, LoaderError
 
 TYPE_CHECKING = False
@@ -83,7 +83,7 @@ def in_a_bundle(kernel: Kernel) -> Any:
 def _bundles() -> Iterator[Bundle]:
     """The bundles of packages that this program uses; those that have none, or a broken one, are passed over."""
     for name in (*_callers(), *sorted(types.declared)):
-        module = finder.real_module(name)
+        module = resolve.real_module(name)
         if module == "__main__" or not all(part.isidentifier() for part in module.split(".")):
             continue  # a program or a text, in no package
         try:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import operator
 
-from kbuild.loader import abi, copying, interface, ordering
+from kbuild.loader import abi, copying, interface, ordering, waits
 from kbuild.loader.array import array, empty, wrap
+from kbuild.loader.errors import describe
 from kbuild.loader.foreign import asarray
-from kbuild.loader.values import class_of, describe
+from kbuild.loader.values import class_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def given(function: str, name: str, value: Any, stream: Any) -> array:
         raise TypeError("%s: %s: %s" % (function, name, error)) from None
     handle = ordering.stream_handle(stream)
     if handle > 1:  # `asarray` has let the default stream wait for whoever writes it
-        ordering.wait_for_stream(found.device, 0, handle)
+        waits.wait_for_stream(found.device, 0, handle)
     return found
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from kbuild.ir.blocks import dynamic_row, dynamic_start, in_whole_blocks
-from kbuild.loader import abi, blocks, foreign, lending, pack
+from kbuild.loader import abi, blocks, foreign, grids, lending, pack
 from kbuild.loader.errors import LaunchError
 from kbuild.loader.values import class_of
 from kbuild.sim.blocks import Launch
@@ -110,8 +110,8 @@ def _is_marked(owner: Any) -> bool:
 def _as_the_body_takes(dim: Any, shape: blocks.Shape, shared_memory: int) -> Any:
     """The `dim` of a launch that is meant for CUDA C++: with its shared memory where the body has an array of it."""
     if not shape.is_open:
-        return blocks.unsized(dim)
-    return dim if dim.__class__ is blocks.Sized else blocks.Sized(dim, shared_memory)
+        return grids.unsized(dim)
+    return dim if dim.__class__ is grids.Sized else grids.Sized(dim, shared_memory)
 
 
 def extents(target: Compiled, dim: Any, block_dim: int | None) -> Launch | None:
@@ -126,6 +126,6 @@ def extents(target: Compiled, dim: Any, block_dim: int | None) -> Launch | None:
             dim = _as_the_body_takes(dim, shape, target.shared_memory)
         if next(blocks.plan(dim, shape, size), None) is None:
             return None
-        return Launch(*blocks.extents(dim, shape, size), blocks.shared_of(dim, shape))
+        return Launch(*grids.extents(dim, shape, size), blocks.shared_of(dim, shape))
     except (ValueError, TypeError) as error:
         raise LaunchError(f"{target.name}: {error}") from None

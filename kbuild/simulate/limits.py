@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from kbuild import targets
 from kbuild.errors import UsageError
 from kbuild.ir.blocks import dynamic_row, dynamic_start, shared_bytes
-from kbuild.loader import blocks
+from kbuild.loader import grids
 from kbuild.loader.errors import LaunchError
 from kbuild.sim.blocks import Launch
 from kbuild.simulate.compiled import Compiled
@@ -60,8 +60,8 @@ def _limits(one: targets.Architecture) -> DeviceLimits:
         family=one.family,
         gpus=tuple(name for name, (major, minor) in targets.GPUS if 10 * major + minor == one.number),
         threads_per_block=one.threads_per_block,
-        block=blocks.MAX_BLOCK,
-        grid=blocks.MAX_GRID,
+        block=grids.MAX_BLOCK,
+        grid=grids.MAX_GRID,
         shared_per_block=one.static_shared_per_block,
         shared_per_block_optin=one.shared_per_block,
         parameters=targets.LARGE_PARAMETER_SPACE if large and not _is_old(one) else targets.SMALL_PARAMETER_SPACE,

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from types import ModuleType, TracebackType
 from typing import Any
 
-from kbuild.loader import context, providers
+from kbuild.loader import context, placing, providers
 from kbuild.sim.blocks import Launch
 from kbuild.sim.lockstep.watching import Watcher
 from kbuild.sim.looking.tracing import Tracer
@@ -150,7 +150,7 @@ def _observe(observer: observers.Observer, stack: ExitStack) -> None:
 
 def _stand_for_gpus() -> None:
     """Every device means the simulator from here on, in this process; in those that it starts the default one does."""
-    providers.stand_for_gpus()
+    placing.stand_for_gpus()
     providers.register("cpu", providers.registry["sim"])
     providers.register(providers.ADJOINTS + "cpu", providers.registry[providers.ADJOINTS + "sim"])
     os.environ[context.VARIABLE] = "sim"

@@ -76,7 +76,7 @@ _OTHER_NAMES = {  # Warp's name: (a module here or of the loader, its name there
     "clear_kernel_cache": ("warp.modules", "nothing"),
     "clear_lto_cache": ("warp.modules", "nothing"),
     "force_load": ("warp.modules", "nothing"),
-    "get_cuda_devices": ("loader.context", "get_devices"),
+    "get_cuda_devices": ("loader.hosts", "get_devices"),
     "init": ("warp.modules", "nothing"),
     "load_module": ("warp.modules", "nothing"),
     "print_diagnostics": ("warp.modules", "nothing"),

@@ -6,7 +6,7 @@ until they launch something.
 
 from __future__ import annotations
 
-from kbuild.loader import context, current, peers
+from kbuild.loader import context, current, hosts, peers
 from kbuild.loader.errors import DriverError
 
 from .absent import refusal
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 class _AnyDevice(type):
     def __instancecheck__(cls, value: object) -> bool:
-        return isinstance(value, (context.Device, context.HostDevice))
+        return isinstance(value, (context.Device, hosts.HostDevice))
 
 
 class Device(metaclass=_AnyDevice):
@@ -27,8 +27,8 @@ class Device(metaclass=_AnyDevice):
 
 def default(device: Any = None) -> Any:
     """What a name stands for, with Warp's meaning of None."""
-    if device is None and context.chosen() == 0 and not context.get_devices():
-        return context.HOSTS["cpu"]
+    if device is None and context.chosen() == 0 and not hosts.get_devices():
+        return hosts.HOSTS["cpu"]
     return device
 
 
@@ -51,12 +51,12 @@ class ScopedDevice(current.ScopedDevice):
 
 def get_devices() -> list[Any]:
     """The host, then the GPUs."""
-    return [context.HOSTS["cpu"], *context.get_devices()]
+    return [hosts.HOSTS["cpu"], *hosts.get_devices()]
 
 
 def get_preferred_device() -> Any:
     """The first GPU, or the host where there is none."""
-    return next(iter(context.get_devices()), context.HOSTS["cpu"])
+    return next(iter(hosts.get_devices()), hosts.HOSTS["cpu"])
 
 
 def get_cuda_device(ordinal: Any = None) -> Any:
@@ -66,12 +66,12 @@ def get_cuda_device(ordinal: Any = None) -> Any:
 
 def get_cuda_device_count() -> int:
     """How many GPUs there are."""
-    return len(context.get_devices())
+    return len(hosts.get_devices())
 
 
 def is_cuda_available() -> bool:
     """There is a GPU and its driver."""
-    return bool(context.get_devices())
+    return bool(hosts.get_devices())
 
 
 def is_cpu_available() -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kbuild.loader import context, current, streams
+from kbuild.loader import context, current, hosts, streams
 
 from .absent import refusal
 from .devices import default, get_device
@@ -79,7 +79,7 @@ def wait_stream(other_stream: Any, event: Any = None, external: bool = False) ->
 
 def synchronize_stream(stream_or_device: Any = None) -> None:
     """Waits for a stream, or for the stream that is meant on a device."""
-    is_place = stream_or_device is None or isinstance(stream_or_device, (str, int, context.Device, context.HostDevice))
+    is_place = stream_or_device is None or isinstance(stream_or_device, (str, int, context.Device, hosts.HostDevice))
     (get_stream(stream_or_device) if is_place else streams.stream_of(stream_or_device)).synchronize()
 
 

@@ -580,12 +580,12 @@ def test_doctor_reports_a_broken_project_and_goes_on(
 
 
 def test_doctor_shows_gpus(run: Run, toolchains: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from kbuild.loader import context, driver
+    from kbuild.loader import driver, hosts
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(driver, "get", lambda: types.SimpleNamespace(version=(13, 0)))
     gpu = types.SimpleNamespace(name="NVIDIA H200", target="sm_90")
-    monkeypatch.setattr(context, "get_devices", lambda: [gpu])
+    monkeypatch.setattr(hosts, "get_devices", lambda: [gpu])
     _, out, _ = run("doctor")
     assert "driver    CUDA 13.0\nGPU       NVIDIA H200 (sm_90)\n" in out
     found = json.loads(run("doctor", "--json")[1])

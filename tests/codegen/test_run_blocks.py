@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kbuild.loader.blocks import Grid
+from kbuild.loader.grids import Grid
 from tests.helpers.both_ways import BothWays, filled, zeros
 
 SUM = """

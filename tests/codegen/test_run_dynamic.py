@@ -9,7 +9,8 @@ import pytest
 
 import kbuild as kb
 from kbuild.ir.blocks import dynamic_row, dynamic_start, shared_bytes
-from kbuild.loader.blocks import Grid, Shape, Sized, plan, shared_of
+from kbuild.loader.blocks import Shape, plan, shared_of
+from kbuild.loader.grids import Grid, Sized
 from kbuild.sim.values import Fault
 from tests.helpers import kernels
 from tests.helpers.accept import Accept

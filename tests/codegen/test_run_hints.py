@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kbuild.loader.blocks import Grid
+from kbuild.loader.grids import Grid
 from kbuild.sim.blocks import over
 from kbuild.sim.lockstep.races import Race
 from kbuild.sim.threads import AssumptionFailed, run_launch

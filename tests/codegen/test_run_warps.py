@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kbuild.loader.blocks import Grid
+from kbuild.loader.grids import Grid
 from tests.helpers.both_ways import BothWays, zeros
 
 SIZES = (1, 20, 32, 33, 64, 95)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from kbuild.loader.blocks import Grid, Sized
+from kbuild.loader.grids import Grid, Sized
 from kbuild.sim.blocks import over
 from kbuild.sim.threads import run_launch
 from kbuild.sim.values import Memory

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from kbuild.loader import format
+from kbuild.loader import format, struct_table
 from kbuild.loader.errors import BundleError
 from tests.helpers import bundles
 
@@ -31,7 +31,7 @@ SAVED = [
 
 
 def rows(parameters: list[tuple[str, str]]) -> tuple[list[dict[str, Any]], int]:
-    types = format.schema.abi.parse_structs(STRUCTS)
+    types = struct_table.parse(STRUCTS)
     parsed = [format.schema.abi.parse(spelling, types) for _, spelling in parameters]
     offsets, size = format.layout(1, parsed, True)
     made = [

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from kbuild.ir.types import INT32, Array, IndexedArray, Matrix, Type, Vector
-from kbuild.loader.blocks import Grid, Sized
+from kbuild.loader.grids import Grid, Sized
 from kbuild.sim.blocks import Launch, over
 from kbuild.sim.lockstep.run import Options
 from kbuild.sim.threads import run_launch

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 import kbuild as kb
-from kbuild.loader.blocks import Grid
+from kbuild.loader.grids import Grid
 from kbuild.sim.profile.counts import Counts
 from kbuild.sim.profile.report import Profile
 from tests.helpers.counter_data import Launch, launches

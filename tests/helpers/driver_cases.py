@@ -27,6 +27,7 @@ from kbuild.loader import (
     foreign,
     format,
     graphs,
+    hosts,
     indexed,
     loans,
     peers,
@@ -96,7 +97,7 @@ def launched(cuda: FakeCuda, launch: Act) -> Act:
 
 @scene
 def get_devices(cuda: FakeCuda) -> Act:
-    return lambda: [(str(d), d.name, d.target, d.driver) for d in context.get_devices()]
+    return lambda: [(str(d), d.name, d.target, d.driver) for d in hosts.get_devices()]
 
 
 @scene

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from kbuild.loader import abi, context, driver, format, recent, schema, streams, types, uses
+from kbuild.loader import abi, context, driver, format, recent, schema, streams, struct_table, types, uses
 from kbuild.loader.bundle import Bundle, from_bytes
 from kbuild.loader.memory import allocation, books, pools
 
@@ -87,7 +87,7 @@ class FakeCuda:
         """What the loader remembers of a driver."""
         written = (books._live, books._peaks, books._totals)
         # The first may hold streams, and go before those; the books are of this driver's GPUs.
-        for kept in (recent._logs, uses.captures, uses.tapes, pools._pools, allocation._waiting, *written):
+        for kept in (recent.logs, uses.captures, uses.tapes, pools._pools, allocation._waiting, *written):
             kept.clear()  # type: ignore[attr-defined]
         if streams._spare:
             self.set_current(0x1000)  # the first GPU's
@@ -164,7 +164,7 @@ class FakeCuda:
     @property
     def leaks(self) -> dict[str, int]:
         """What must not be there when a test ends: all but pools, which are a device's for good, and `may_keep`."""
-        for log in recent._logs.values():
+        for log in recent.logs.values():
             log.clear()  # the launches of late hold their streams, 64 of them at most
         for device in context._devices or []:
             if allocation.waiting(device):
@@ -205,7 +205,7 @@ def kernel_rows(
     name: str, parameters: Parameters, ndim: int, structs: dict[str, Any], block_dim: int, plain: bool = False
 ) -> dict[str, Any]:
     """A kernel's row of the manifest; `plain`: it is written in CUDA C++."""
-    types = [abi.parse(spelling, abi.parse_structs(structs)) for _, spelling in parameters]
+    types = [abi.parse(spelling, struct_table.parse(structs)) for _, spelling in parameters]
     has_origin = schema.writes_origin(ndim) and not plain
     offsets, size = schema.layout_behind(0 if plain else schema.header_size(ndim, has_origin), types)
     rows = [

@@ -101,14 +101,14 @@ class HostModule:
         return f'{flag}#include "{HEADER}"\n{source}\n#line 1 "runners"\nnamespace kb_unit {{\n{"".join(runners)}}}\n'
 
     def launch(self, name: str, dim: Any, args: Sequence[Any], block_dim: int = 32, max_blocks: int = 0) -> None:
-        """Runs every thread of a launch, in order; `dim` may be a `blocks.Grid`."""
+        """Runs every thread of a launch, in order; `dim` may be a `grids.Grid`."""
         kernel, row = self.kernels[name], self.rows[name]
         run = getattr(self.library, f"run_{row['entry']}")
         packing = pack.Packing(frozenset(row.get("optional", ())))
         for parameter, value in zip(kernel.function.parameters, args, strict=True):
             packing.add(parameter.type, value, parameter.name)
         places = [(p.type, r["offset"]) for p, r in zip(kernel.function.parameters, row["parameters"], strict=True)]
-        for header, grid, block, _ in blocks.plan(dim, blocks.shape_of(row), block_dim, max_blocks):
+        for header, grid, block in blocks.plan(dim, blocks.shape_of(row), block_dim, max_blocks):
             rest = struct.pack("<" + pack.fields_format(places, len(header), row["size"]), *packing.values)
             sizes = (ctypes.c_uint * 7)(*grid, *block, blocks.shared_of(dim, blocks.shape_of(row)))
             assert run(header + rest, sizes) == 0, "some threads wait for ever"

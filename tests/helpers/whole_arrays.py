@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from kbuild.ir import nodes
-from kbuild.loader import blocks, context, driver, interface, standin
+from kbuild.loader import context, driver, grids, interface, standin
 from kbuild.loader.array import array
 from kbuild.loader.types import Kernel
 from kbuild.primitives import finding
@@ -54,7 +54,7 @@ class Machine:
     def launch(self, kernel: Kernel, dim: Any, args: Sequence[Any], stream: Any) -> None:
         self.launched.append(kernel.__name__)
         lowered = _lowered(kernel)
-        assert isinstance(dim, blocks.Grid) or lowered.ndim == (len(dim) if isinstance(dim, tuple) else 1)
+        assert isinstance(dim, grids.Grid) or lowered.ndim == (len(dim) if isinstance(dim, tuple) else 1)
         self.run(kernel, lowered, dim, args)
 
     def run(self, kernel: Kernel, lowered: nodes.Kernel, dim: Any, args: Sequence[Any]) -> None:
@@ -88,7 +88,7 @@ class Simulated(Machine):
     """Runs kernels in the simulator, which refuses races, barriers that not all reach, and indices outside."""
 
     def run(self, kernel: Kernel, lowered: nodes.Kernel, dim: Any, args: Sequence[Any]) -> None:
-        if isinstance(dim, blocks.Grid):
+        if isinstance(dim, grids.Grid):
             launch = Launch(dim.grid, (BLOCK, 1, 1), (math.prod(dim.grid) * BLOCK,))
         else:
             launch = over(dim if isinstance(dim, tuple) else (dim,), BLOCK)

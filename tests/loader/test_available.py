@@ -8,7 +8,7 @@ import sys
 import pytest
 
 import kbuild as kb
-from kbuild.loader import available, context, driver, providers
+from kbuild.loader import available, context, driver, hosts, providers
 from kbuild.loader.errors import DriverError
 
 
@@ -16,7 +16,7 @@ from kbuild.loader.errors import DriverError
 def gpus(monkeypatch):
     """The names of GPUs that there are; a list to change."""
     names: list[str] = []
-    monkeypatch.setattr(context, "get_devices", lambda: list(names))
+    monkeypatch.setattr(hosts, "get_devices", lambda: list(names))
     return names
 
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from kbuild.loader import blocks, geometry, resolve
-from kbuild.loader.blocks import Grid
 from kbuild.loader.errors import LaunchError
+from kbuild.loader.grids import Grid
 from kbuild.loader.kernel import BundleKernel
 from tests.helpers.fake_cuda import FakeCuda, make_bundle
 from tests.helpers.situations import happens

@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kbuild.loader import array as arrays
-from kbuild.loader import copying, current, factories, loans, resolve, streams, uses
+from kbuild.loader import copying, current, factories, loans, resolve, streams, waits
 from kbuild.loader.array import array
 from kbuild.loader.dlpack import from_dlpack
 from kbuild.loader.errors import LaunchError
@@ -324,7 +324,7 @@ def test_freed_arrays_are_refused() -> None:
         mine.__dlpack__()
 
 
-def waits(cuda: FakeCuda, before: int) -> int:
+def how_many_wait(cuda: FakeCuda, before: int) -> int:
     return sum(call == "cuStreamWaitEvent" for call in cuda.calls[before:])
 
 
@@ -334,13 +334,13 @@ def test_the_consumers_stream_waits_for_ours(cuda: FakeCuda) -> None:
     for stream, count in ((None, 0), (1, 0), (-1, 0), (theirs, 2), (theirs, 1), (2, 3)):
         before = len(cuda.calls)
         Consumer(mine.__dlpack__(stream=stream)).give_back()
-        assert waits(cuda, before) == count, stream
+        assert how_many_wait(cuda, before) == count, stream
     assert set(mine._owner.users) == {theirs, 2}
     with streams.Event() as event, current.ScopedStream(streams.Stream()) as ours:
         event.record(ours)
         before = len(cuda.calls)
         Consumer(mine.__dlpack__(stream=theirs)).give_back()
-        assert waits(cuda, before) == 3  # for the default stream, the thread's, which it knows, and ours
+        assert how_many_wait(cuda, before) == 3  # for the default stream, the thread's, which it knows, and ours
     cuda.hold(theirs)
     make_bundle([("a", "array1[float32]")])["p.kernels:k"].launch(1, (mine,), stream=theirs)
     loans.sweep()
@@ -381,7 +381,7 @@ def test_a_stream_that_its_owner_has_destroyed(cuda: FakeCuda) -> None:
     Consumer(mine.__dlpack__(stream=theirs)).give_back()
     cuda.fail("cuEventRecord", 400, times=1)  # which the driver says of it
     before = len(cuda.calls)
-    uses.wait(mine._owner, [theirs], other, mine.device)
+    waits.wait(mine._owner, [theirs], other, mine.device)
     assert "cuCtxSynchronize" in cuda.calls[before:]
     assert theirs not in mine._owner.users
     del mine
@@ -515,7 +515,7 @@ def test_arguments_of_a_launch(cuda: FakeCuda) -> None:
         before = len(cuda.calls)
         kernel.launch(1, (lender,), stream=named)
         assert cuda.records[-1].stream == (named or 0)
-        assert waits(cuda, before) == count
+        assert how_many_wait(cuda, before) == count
         assert bytes(cuda.records[-1].bytes)[8:16] == block.ptr.to_bytes(8, "little")
     gc.collect()
     assert len(lender.producer.deleted) == 3

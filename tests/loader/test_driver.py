@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from kbuild.loader import array as arrays
-from kbuild.loader import context, driver, failures
+from kbuild.loader import context, driver, failures, hosts
 from kbuild.loader.errors import DriverError
 from tests.helpers.fake_cuda import FakeCuda, make_bundle
 from tests.helpers.situations import happens
@@ -44,7 +44,7 @@ def test_no_driver(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(driver, "LIBRARIES", ("libno-such-driver.so.1",))
     monkeypatch.setattr(driver, "_driver", None)
     monkeypatch.setattr(context, "_devices", None)
-    assert context.get_devices() == []
+    assert hosts.get_devices() == []
     for use in (lambda: arrays.zeros(3), lambda: make_bundle([("x", "float32")])["p.kernels:k"].launch(1, (1.0,))):
         with pytest.raises(DriverError) as caught:
             use()
@@ -54,7 +54,7 @@ def test_no_driver(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_no_gpu(fake_library: Path) -> None:
     with FakeCuda(fake_library, devices="") as cuda:
-        assert context.get_devices() == []
+        assert hosts.get_devices() == []
         with pytest.raises(DriverError, match=r"cuInit failed: CUDA_ERROR_100 \(100\)") as caught:
             arrays.zeros(3)
         assert "CUDA_VISIBLE_DEVICES" in str(caught.value)
@@ -64,8 +64,8 @@ def test_no_gpu(fake_library: Path) -> None:
 def test_a_broken_driver_is_not_no_gpu(cuda: FakeCuda) -> None:
     cuda.fail("cuInit", 804)
     with pytest.raises(DriverError, match="remove the cuda-compat package"):
-        context.get_devices()
-    assert len(context.get_devices()) == 1  # asked again, and well now
+        hosts.get_devices()
+    assert len(hosts.get_devices()) == 1  # asked again, and well now
 
 
 @happens(
@@ -96,7 +96,7 @@ def test_an_unknown_code(cuda: FakeCuda) -> None:
 
 
 def test_devices(two_gpus: FakeCuda) -> None:
-    first, second = context.get_devices()
+    first, second = hosts.get_devices()
     assert (str(second), second.name, second.target, second.driver) == ("cuda:1", "Fake GPU 1", "sm_90", (13, 0))
     for spec, device in ((None, first), ("cuda", first), (1, second), ("cuda:1", second), (second, second)):
         assert context.get_device(spec) is device

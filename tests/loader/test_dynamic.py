@@ -9,8 +9,8 @@ import pytest
 
 import kbuild as kb
 from kbuild.loader import bound, dynamic, graphs, resolve
-from kbuild.loader.blocks import Sized
 from kbuild.loader.errors import BundleError, LaunchError
+from kbuild.loader.grids import Sized
 from kbuild.loader.kernel import BundleKernel
 from tests.helpers.fake_cuda import FakeCuda, make_bundle
 from tests.helpers.situations import happens

@@ -402,7 +402,7 @@ def test_a_stream_that_pytorch_has_seen_is_kept_for_the_next(cuda: FakeCuda, tor
         kernel.launch(1, (torch.over(block),), stream=mine)
     handle = mine.handle
     del mine
-    for kept in recent._logs.values():
+    for kept in recent.logs.values():
         kept.clear()
     block.free()
     allocation.reclaim(context.gpu(), wait=True)

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from kbuild.loader import abi, dispatch, fieldtest, generic, indexed, pack, selftest
+from kbuild.loader import abi, dispatch, fieldtest, generic, indexed, pack, selftest, struct_table
 from kbuild.loader import array as arrays
 from kbuild.loader.array import array
 from kbuild.loader.errors import LaunchError
@@ -104,7 +104,7 @@ def test_structs_hold_them() -> None:
     ]
     assert Holder().seen is None
     rows = {type.name: type.to_json()}
-    assert abi.parse_structs(rows)[type.name].to_json() == rows[type.name]
+    assert struct_table.parse(rows)[type.name].to_json() == rows[type.name]
 
 
 def test_open_annotations_tell_the_kinds_apart() -> None:

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from kbuild import targets
-from kbuild.loader import abi, context, format, select
+from kbuild.loader import abi, format, hosts, select
 from kbuild.loader import array as arrays
 from kbuild.loader import bundle as bundles
 from kbuild.loader.errors import BundleError, LaunchError
@@ -56,7 +56,7 @@ def test_every_gpu_of_the_table(fake_library: Path, name: str, capability: tuple
     for driver in DRIVERS:
         version = str(driver[0] * 1000 + driver[1] * 10)
         with FakeCuda(fake_library, devices=gpu_text(name, capability), version=version) as cuda:
-            (device,) = context.get_devices()
+            (device,) = hosts.get_devices()
             assert (device.name, device.target, device.driver) == (name, "sm_%d%d" % capability, driver)
             assert device.is_tegra == targets.ARCHITECTURES[device.number].is_tegra
             kernel = bundle_of(*CUBINS)["p.kernels:k"]

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kbuild.loader import abi, pack
-from kbuild.loader.values import int_range, round_float
+from kbuild.loader.scalars import int_range, round_float
 
 
 def scalar_value(type: abi.Scalar) -> st.SearchStrategy[Any]:

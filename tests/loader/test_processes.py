@@ -19,7 +19,7 @@ sys.path.insert(0, {root!r})
 signal.alarm(30)  # what hangs is killed
 from pathlib import Path
 from tests.helpers.fake_cuda import FakeCuda, make_bundle
-from kbuild.loader import array as arrays, context, driver
+from kbuild.loader import array as arrays, context, driver, hosts
 from kbuild.loader.errors import DriverError
 fake = FakeCuda(Path({library!r}), devices="9.0,9.0")
 fake.__enter__()
@@ -84,9 +84,9 @@ pid = os.fork()
 if not pid:
     told = 0
     uses = [lambda: kernel.launch(3, (held, 1.0)), lambda: fresh.launch(3, (held, 1.0)), lambda: arrays.zeros(3),
-            held.tolist, context.synchronize, lambda: context.get_devices()[1].current()]
+            held.tolist, context.synchronize, lambda: hosts.get_devices()[1].current()]
     context._devices = None
-    uses += [context.get_devices, lambda: kernel.launch(3, (held, 1.0), device=0)]
+    uses += [hosts.get_devices, lambda: kernel.launch(3, (held, 1.0), device=0)]
     for use in uses:
         try:
             use()

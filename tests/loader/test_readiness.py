@@ -14,7 +14,7 @@ import pytest
 
 import kbuild as kb
 from kbuild.loader import bundle as bundles
-from kbuild.loader import context, driver, format, readiness, select
+from kbuild.loader import context, driver, explaining, format, readiness, select
 from kbuild.loader.errors import BundleError, DriverError, LaunchError
 from tests.helpers import driver_cases
 from tests.helpers.fake_cuda import FakeCuda, bundle_bytes, code, cubin_row, kernel_rows, make_bundle, make_manifest
@@ -154,7 +154,7 @@ def test_require(cuda: FakeCuda) -> None:
 
 def test_require_on_a_device_that_is_not_here() -> None:
     with pytest.raises(BundleError) as caught:
-        mixed().require("p.kernels:a", select.device_of("sm_87"))
+        mixed().require("p.kernels:a", explaining.device_of("sm_87"))
     assert "on sm_87 (sm_87, with any driver):\n  p.kernels:a: no code for it\n    sm_90 (12.9.86): " in str(
         caught.value
     )
@@ -181,10 +181,10 @@ def test_coverage(cuda: FakeCuda) -> None:
 
 @pytest.mark.parametrize(
     ("text", "number", "version"),
-    [("sm_87@12.2", 87, (12, 2)), ("sm_120", 120, select.ANY_DRIVER), ("sm_53@11.4", 53, (11, 4))],
+    [("sm_87@12.2", 87, (12, 2)), ("sm_120", 120, explaining.ANY_DRIVER), ("sm_53@11.4", 53, (11, 4))],
 )
 def test_a_device_by_name(text: str, number: int, version: tuple[int, int]) -> None:
-    device = select.device_of(text)
+    device = explaining.device_of(text)
     assert (device.name, device.number, device.driver) == (text, number, version)
 
 
@@ -193,7 +193,7 @@ def test_a_device_by_name(text: str, number: int, version: tuple[int, int]) -> N
 )
 def test_no_device(text: str) -> None:
     with pytest.raises(ValueError, match=r"a device is cuda:0, or ARCH\[@CUDA\] of one that is not here.*; not "):
-        select.device_of(text)
+        explaining.device_of(text)
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import kbuild as kb
 from kbuild.loader import array as arrays
-from kbuild.loader import context, copying, driver, foreign, recording, standin
+from kbuild.loader import context, copying, driver, foreign, hosts, recording, standin
 from kbuild.loader.errors import DriverError
 from kbuild.loader.identity import encode as identity_of
 
@@ -106,7 +106,7 @@ def no_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("no_gpu")
 def test_arrays_hold_what_was_written() -> None:
-    (device,) = context.get_devices()
+    (device,) = hosts.get_devices()
     assert (str(device), device.name, device.target) == ("cuda:0", "no GPU (recording)", "sm_90")
     a = arrays.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
     assert a.ptr % 256 == 0

@@ -15,7 +15,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kbuild as kb
-from kbuild.loader import abi, factories, host, identity, interface, pack, selftest, values
+from kbuild.loader import (
+    abi,
+    describing,
+    factories,
+    host,
+    identity,
+    interface,
+    pack,
+    records,
+    scalars,
+    selftest,
+    values,
+)
 
 UNIT = st.lists(st.floats(-1.0, 1.0), min_size=4, max_size=4).filter(lambda q: math.hypot(*q) > 0.1)
 ORDERS = list(itertools.permutations(range(3)))
@@ -221,7 +233,7 @@ def test_values_travel(made: Any) -> None:
     for other in (pickle.loads(pickle.dumps(made)), copy.deepcopy(made)):
         assert other == made
         assert type(other) is type(made)
-    assert type(made) in values.SEQUENCES
+    assert type(made) in scalars.SEQUENCES
 
 
 @pytest.mark.parametrize("made", MADE, ids=lambda made: type(made).__name__)
@@ -232,7 +244,7 @@ def test_bytes(made: Any) -> None:
     data = struct.pack("<" + pack.format_of(type), *packing.values)
     assert len(data) == type.size
     flat = np.array(made).ravel().tolist()
-    assert list(pack.unpack(type, data)) == flat
+    assert list(records.unpack(type, data)) == flat
     encoded, shape, _ = host.encode([made, made], None)
     assert (bytes(encoded), shape) == (data * 2, (2,))
     assert host.decode(data, (1,), type, lambda of, items: values.class_of(of)(*items)) == [made]  # type: ignore[operator]
@@ -262,7 +274,7 @@ def test_foreign_arrays(type: Any, inner: tuple[int, ...]) -> None:
     described = {"shape": (5, *inner), "typestr": "<f4", "data": (4096, False), "version": 3}
     view = interface.read(described, type._kb_type_, 1)
     assert (view.shape, view.strides) == ((5,), (type._kb_type_.size,))
-    assert interface.write(view, 1)["shape"] == (5, *inner)
+    assert describing.write(view, 1)["shape"] == (5, *inner)
     with pytest.raises(interface.Mismatch, match="foreign float32 array of shape"):
         interface.read({**described, "shape": (5, *inner[:-1], 3)}, type._kb_type_, 1)
 

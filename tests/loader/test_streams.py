@@ -11,7 +11,7 @@ import pytest
 
 import kbuild as kb
 from kbuild.loader import array as arrays
-from kbuild.loader import context, current, streams
+from kbuild.loader import context, current, hosts, streams
 from kbuild.loader.errors import DriverError
 from tests.helpers.fake_cuda import FakeCuda, make_bundle
 
@@ -86,7 +86,7 @@ def test_streams_of_others(two_gpus: FakeCuda) -> None:
         def __cuda_stream__(self) -> tuple[int, int]:
             return 0, self.handle
 
-    assert context.get_devices()[1].context  # where their stream is: their library retained it
+    assert hosts.get_devices()[1].context  # where their stream is: their library retained it
     there = two_gpus.make_stream(1)
     found = streams.stream_of(Theirs(there))
     assert (found.handle, found.device.ordinal) == (there, 1)
@@ -205,7 +205,7 @@ def test_devices_of_the_host(tmp_path: Path) -> None:
     cpu = context.get_device("cpu")
     assert (str(cpu), cpu.kind, cpu.is_cuda, cpu.is_cpu) == ("cpu", "cpu", False, True)
     assert pickle.loads(pickle.dumps(cpu)) is cpu
-    assert kb.get_device("sim") is context.HOSTS["sim"]
+    assert kb.get_device("sim") is hosts.HOSTS["sim"]
     stream, event = streams.Stream("cpu"), streams.Event("sim", enable_timing=True)
     stream.wait_stream(streams.Stream("sim"))
     stream.wait_event(event)

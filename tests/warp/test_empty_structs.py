@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from kbuild.loader import abi
+from kbuild.loader import struct_table
 from tests.helpers import kernels
 from tests.helpers.host_gpu import HostModule, device
 
@@ -49,7 +49,7 @@ def test_an_empty_struct(tmp_path: Path) -> None:
     (row,) = module.rows.values()
     assert [p["size"] for p in row["parameters"]] == [1, 4, 12, 16]
     rows = {struct.name: struct.to_json() for struct in kernel.structs}
-    assert {name.rpartition(":")[2]: s.size for name, s in abi.parse_structs(rows).items()} == {
+    assert {name.rpartition(":")[2]: s.size for name, s in struct_table.parse(rows).items()} == {
         "Nothing": 1,
         "Outer": 12,
     }

@@ -143,9 +143,9 @@ def test_questions_about_types() -> None:
 
 
 def test_without_a_gpu_modules_may_ask_for_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    from kbuild.loader import context
+    from kbuild.loader import hosts
 
-    monkeypatch.setattr(context, "get_devices", list)
+    monkeypatch.setattr(hosts, "get_devices", list)
     device = wp.get_device()
     assert (device.is_cuda, device.alias, str(wp.get_device("cpu"))) == (False, "cpu", "cpu")
     assert not wp.is_cuda_available()

@@ -11,7 +11,7 @@ import ctypes
 import sys
 from ctypes import c_size_t, c_uint64
 
-from .. import abi, context, current, driver, ordering, uses
+from .. import abi, context, current, driver, uses
 from ..errors import DriverError
 from ..ordering import DEFAULT, Relaxed, is_capturing, relaxed
 from . import books, pools
@@ -63,7 +63,9 @@ class Memory:
             with self.device.current():
                 if is_capturing(handle):
                     return  # the graph keeps the memory, and uses it on the streams that it is launched on
-                ordering.wait_for_stream(self.device, self.handle, handle)
+                from .. import waits
+
+                waits.wait_for_stream(self.device, self.handle, handle)
             self.users[handle] = stream
 
     def __del__(self, is_over: Any = sys.is_finalizing) -> None:
@@ -301,7 +303,9 @@ def _usual(device: context.Device, size: int, is_zero: bool) -> Memory:
 
 def _pinned(device: Any, size: int) -> Memory:
     """Pinned memory for a host device; ordinary where there is no GPU to copy to, so that programs run."""
-    places = context.get_devices()
+    from .. import hosts
+
+    places = hosts.get_devices()
     if not places or not places[0].is_cuda:
         return HostMemory(device, size)
     with places[0].current():

@@ -12,7 +12,8 @@ import ctypes
 
 from .. import buffers, context, driver, ordering, providers, uses
 from ..errors import LaunchError
-from ..interface import View, contiguous_strides, count, is_contiguous
+from ..interface import View, contiguous_strides
+from ..kinds import count, is_contiguous
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -206,7 +207,9 @@ def _copy_to_peer(to: Side, source: Side, handle: int) -> None:
                 copy(to, packed, handle)
             else:
                 copy(packed, source, 0)
-                ordering.wait_for_stream(source.device, 0, handle)
+                from .. import waits
+
+                waits.wait_for_stream(source.device, 0, handle)
                 _copy_to_peer(to, packed, handle)
                 context.synchronize(source.device)  # the packed copy is about to go
             return

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .. import context, copying, ordering, pack, providers, resolve
+from .. import context, copying, ordering, pack, placing, providers, resolve
 from ..array import array
 from ..errors import LaunchError
 from ..indexed import indexedarray
@@ -45,7 +45,7 @@ def launch(
         dim = resolve.grid_of(kernel, dim, grid, block, block_dim)
     args = resolve.joined(kernel, inputs, outputs)
     given = [*_padded(name, "adj_inputs", adj_inputs, inputs), *_padded(name, "adj_outputs", adj_outputs, outputs)]
-    found = providers.backward_of(providers.kind_of(device, args), kernel, args)
+    found = providers.backward_of(placing.kind_of(device, args), kernel, args)
     if len(args) != len(found.parameters):
         pack.arguments(found.name, found.parameters, args, frozenset())  # says so
     with watching.Aside():

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import sys
 
-from .. import abi, foreign, frameworks, generic
+from .. import abi, foreign, generic, interface
 from ..array import array
 from ..layout import abi_type
-from ..values import SEQUENCES, class_of
+from ..scalars import SEQUENCES
+from ..values import class_of
 from .gradients import is_differentiable
 from .overlap import span
 
@@ -132,7 +133,7 @@ def tensors(found: list[Leaf]) -> list[Any]:
     if "torch" not in sys.modules:
         return []
     given = [leaf.given for leaf in found] + [leaf.data._owner for leaf in found]
-    return [one for one in given if frameworks.is_tensor(one)]
+    return [one for one in given if interface.is_tensor(one)]
 
 
 def kept(value: Any) -> Any:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from .. import abi, interface
 from ..array import array, put_gradient, wrap, zeros
-from ..values import describe, uint8
+from ..errors import describe
+from ..values import uint8
 from . import overlap
 
 TYPE_CHECKING = False

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import sys
 
-from .. import abi, context, current, foreign, frameworks, resolve
-from ..errors import LaunchError, did_you_mean
-from ..values import class_of, describe
+from .. import abi, context, current, foreign, frameworks, hosts, interface, resolve
+from ..errors import LaunchError, describe, did_you_mean
+from ..values import class_of
 from . import arguments, watching
 from .tape import Tape
 
@@ -91,7 +91,7 @@ class TorchFunction:
         made = {}
         for name, like in self.outputs.items():
             made[name] = torch.zeros_like(given[like]) if isinstance(like, str) else like(**given)
-            if not frameworks.is_tensor(made[name]):
+            if not interface.is_tensor(made[name]):
                 message = "%s: output %s wants a tensor, and the function that makes it gave %s"
                 raise LaunchError(message % (self.name, name, describe(made[name])))
         return made
@@ -103,7 +103,7 @@ class TorchFunction:
 
     def launch(self, dim: Any, given: dict[str, Any], made: dict[str, Any]) -> tuple[Tape, dict[str, array]]:
         """Launches on a tape; the arrays over all tensors."""
-        arrays = {name: self.over(name, one) for name, one in {**given, **made}.items() if frameworks.is_tensor(one)}
+        arrays = {name: self.over(name, one) for name, one in {**given, **made}.items() if interface.is_tensor(one)}
         for name in self.inputs:
             if name in arrays and given[name].requires_grad:
                 arrays[name].requires_grad = True
@@ -136,7 +136,7 @@ class _Stream:
 
     def __enter__(self) -> Any:
         if self.place.kind != "cuda":
-            return context.HOSTS["sim"]
+            return hosts.HOSTS["sim"]
         handle = frameworks.current_stream(self.place.ordinal)
         self._scope = current.ScopedStream(handle or None, sync_enter=False, device=self.place)
         self._scope.__enter__()

@@ -9,11 +9,10 @@ x.grad
 
 from __future__ import annotations
 
-from .. import context, copying, current, interface, ordering, recording, uses
+from .. import context, copying, current, interface, ordering, recording, uses, waits
 from ..array import array
-from ..errors import LaunchError
+from ..errors import LaunchError, describe
 from ..indexed import indexedarray
-from ..values import describe
 from . import steps, watching, workspace
 from .gradients import Root, is_differentiable
 from .overlap import meet, span
@@ -274,4 +273,4 @@ def _wait(place: context.Device, producer: int, consumer: int) -> None:
     with place.current():
         if ordering.is_capturing(producer) != ordering.is_capturing(consumer):
             return
-    ordering.wait_for_stream(place, producer, consumer)
+    waits.wait_for_stream(place, producer, consumer)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .. import copying, frameworks
+from .. import copying, interface
 from ..array import array, empty, wrap
 from ..errors import LaunchError
 from ..memory.books import amount
@@ -26,7 +26,7 @@ class Version:
         self.is_lost = False
         self._theirs: tuple[Any, int] | None = None
         owner = original._owner
-        if frameworks.is_tensor(owner):
+        if interface.is_tensor(owner):
             self._theirs = owner, owner._version
 
     def save(self, by: str, stream: Any) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import weakref
 
-from .. import abi, blocks, copying, ordering, recent, uses
+from .. import abi, copying, grids, ordering, recent, uses, waits
 from ..array import array, empty, wrap, zeros
 from ..copying import stream_on
 from ..errors import LaunchError
@@ -45,8 +45,8 @@ class Workspace:
             return
         handle = stream_on(self.place, stream)
         is_captured = self.place.kind == "cuda" and _is_captured(self.place, handle)
-        dim = blocks.unsized(self.dim)
-        if self.block_dim is None and not (dim.__class__ is blocks.Grid and dim.block):
+        dim = grids.unsized(self.dim)
+        if self.block_dim is None and not (dim.__class__ is grids.Grid and dim.block):
             self.block_dim = _BLOCK
         words = self._known() if is_captured else self._counted(args, stream, scratch)
         self._in_pieces(words)
@@ -84,7 +84,7 @@ class Workspace:
         for changed, before in scratch:
             copying.copy(changed, before, stream=stream)
         if stream is not None:
-            ordering.wait_for_stream(self.place, stream_on(self.place, stream), stream_on(self.place, None))
+            waits.wait_for_stream(self.place, stream_on(self.place, stream), stream_on(self.place, None))
         counted: list[int] = numbers.tolist()
         for (name, _), words in zip(self.saved, counted):
             key = self.backward.name, name
@@ -105,8 +105,8 @@ class Workspace:
         self.threads, self.bytes = threads, each * threads
 
     def _block(self) -> int:
-        dim = blocks.unsized(self.dim)
-        if dim.__class__ is blocks.Grid and dim.block is not None:
+        dim = grids.unsized(self.dim)
+        if dim.__class__ is grids.Grid and dim.block is not None:
             x, y, z = dim.block
             return int(x * y * z)
         return self.block_dim or _BLOCK
@@ -116,12 +116,12 @@ class Workspace:
 
 
 def _threads(dim: Any, block: int) -> int:
-    dim = blocks.unsized(dim)
-    extents = dim.grid if dim.__class__ is blocks.Grid else dim if hasattr(dim, "__iter__") else (dim,)
+    dim = grids.unsized(dim)
+    extents = dim.grid if dim.__class__ is grids.Grid else dim if hasattr(dim, "__iter__") else (dim,)
     count = 1
     for extent in extents:
         count *= int(extent)
-    return count * block if dim.__class__ is blocks.Grid else count
+    return count * block if dim.__class__ is grids.Grid else count
 
 
 def _is_captured(place: Any, handle: int) -> bool:
