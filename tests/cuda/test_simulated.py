@@ -30,6 +30,22 @@ def test_the_body(kernels: Any, asked: Any) -> None:
     assert out[0] == 2 * x.sum()
 
 
+@pytest.mark.parametrize("asked", [{"dim": 512}, {"grid": 2, "block": 256, "shared_memory": 1024}])
+def test_shared_memory_of_the_body(kernels: Any, asked: Any) -> None:
+    """It is the launch's, or the 1024 bytes of the declaration; one of another size is held against the accesses."""
+    x, out = np.arange(512, dtype=np.int32), np.zeros(512, np.int32)
+    kb.launch(kernels.reversed_blocks, inputs=[x, out], device="sim", **asked)
+    assert out.tolist() == [*range(255, -1, -1), *range(511, 255, -1)]
+    with pytest.raises(kb.sim.Fault, match=r"254|255"):
+        kb.launch(kernels.reversed_blocks, dim=512, inputs=[x, out], device="sim", shared_memory=1016)
+
+
+def test_a_body_without_shared_memory_does_without(kernels: Any) -> None:
+    x, out = np.ones(10, np.float32), np.zeros(1, np.float32)
+    kb.launch(kernels.sum_of_floats, dim=10, inputs=[10, x, out], device="sim", shared_memory=4096)
+    assert out[0] == 20
+
+
 def test_without_a_body(kernels: Any) -> None:
     x = np.zeros(3, np.float32)
     with pytest.raises(LaunchError) as raised:

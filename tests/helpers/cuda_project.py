@@ -52,7 +52,11 @@ def sum_of_doubles(n: int, x: kb.array(dtype=kb.float64), out: kb.array(dtype=kb
 
 
 @kb.cuda_kernel("cuda/sums.cu", shared_memory=1024)
-def reversed_blocks(x: kb.array(dtype=int), out: kb.array(dtype=int)): ...
+def reversed_blocks(x: kb.array(dtype=int), out: kb.array(dtype=int)):
+    room = kb.shared_array(None, int)
+    room[kb.thread_idx()] = x[kb.tid()]
+    kb.syncthreads()
+    out[kb.tid()] = room[kb.block_dim() - 1 - kb.thread_idx()]
 
 
 @kb.cuda_kernel("cuda/views.cu", arrays="views")

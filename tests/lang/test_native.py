@@ -14,17 +14,19 @@ import pytest
 import kbuild as kb
 import kbuild.warp as wp
 from kbuild.autodiff import Undifferentiable
-from kbuild.ir.blocks import in_whole_blocks
+from kbuild.ir.blocks import dynamic_row, in_whole_blocks
 from kbuild.ir.native import by_their_bodies
 from kbuild.ir.nodes import Kernel
 from kbuild.ir.printer import print_kernel
 from kbuild.lang.reach import reach
+from kbuild.loader.grids import Grid, Sized
 from kbuild.nvrtc import Compiled, Rejected
 from kbuild.scan.adjoints import adjoint_of
 from kbuild.sim.threads import run
 from kbuild.sim.values import Fault, Memory
 from tests.helpers import kernels
 from tests.helpers import nvrtc_cases as cases
+from tests.helpers.both_ways import BothWays
 from tests.helpers.host_gpu import HostModule, device
 
 SQUARE = """
@@ -137,6 +139,33 @@ def counted(
         k = slot(counts, slots, i)
         out[k] = x[i] * x[i]
 """
+# A text in a kernel whose threads cooperate; it stands for what the body says, assumption included.
+COOPERATING = """
+@kb.func_native("float half = x / 2.0f; return half + __shfl_xor_sync(0xffffffffu, half, 1);")
+def pair(x: float) -> float:
+    kb.assume(x >= 0.0)
+    half = x / 2.0
+    return half + kb.shfl_xor(half, 1)
+
+@kb.kernel(enable_backward=False)
+def pairs(a: kb.array(dtype=float), out: kb.array(dtype=float)):
+    tile = kb.shared_array(None, float)
+    for i in kb.grid_range(len(a)):
+        kb.assume(len(a) > 0)
+        tile[kb.thread_idx()] = kb.load_readonly(a, i)
+        kb.syncthreads()
+        out[i] = pair(tile[kb.block_dim() - 1 - kb.thread_idx()]) + kb.warp_max(0.0)
+        kb.syncthreads()
+"""
+WARP = """
+@kb.func_native("return __shfl_down_sync(0xffffffffu, x, 1);")
+def below(x: int) -> int: ...
+
+@kb.kernel(enable_backward=False)
+def shifted(a: kb.array(dtype=int)):
+    i = kb.tid()
+    a[i] = below(a[i])
+"""
 ALL = {
     "counter": COUNTER,
     "square": SQUARE,
@@ -144,6 +173,8 @@ ALL = {
     "composites": COMPOSITES,
     "twin": TWIN,
     "together": TOGETHER,
+    "cooperating": COOPERATING,
+    "warp": WARP,
 }
 
 
@@ -225,6 +256,20 @@ def test_threads_together(tmp_path: Path) -> None:
     assert not in_whole_blocks(one(tmp_path, SQUARE.replace("return x", "/* threadIdx */ return x")))
 
 
+def test_lanes_of_a_warp(tmp_path: Path) -> None:
+    assert in_whole_blocks(one(tmp_path, WARP))
+
+
+def test_bodies_among_threads_that_cooperate(tmp_path: Path) -> None:
+    """The text in machine code and the body in both simulators compute the same, among what threads do together."""
+    both = BothWays(tmp_path, COOPERATING)
+    assert dynamic_row(both.kernel.function) == 4
+    a, out = np.arange(128, dtype=np.float32), np.zeros(128, np.float32)
+    both(Sized(Grid(2, 32), 128), a, out)
+    turned = a.reshape(4, 32)[:, ::-1].ravel()
+    assert out.tolist() == [(turned[i] + turned[i ^ 1]) / 2 for i in range(128)]
+
+
 def test_the_simulator_runs_the_body(tmp_path: Path) -> None:
     kernel = one(tmp_path, TWIN)
     for made in (kernel, by_their_bodies(kernel)):
@@ -301,7 +346,7 @@ def test_what_is_printed(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("arch", "version"), [("sm_87", (11, 8)), ("sm_90", (12, 9)), ("sm_120", (13, 0))])
 def test_it_compiles(tmp_path: Path, name: str, arch: str, version: tuple[int, int]) -> None:
     kernel = one(tmp_path, ALL[name])
-    made = [kernel] if name == "together" else [kernel, adjoint(kernel)]
+    made = [kernel] if name in ("together", "cooperating", "warp") else [kernel, adjoint(kernel)]
     found = cases.compile_one(cases.job(arch, version, kernels.emit_kernels(made).source), tmp_path / "cache")
     assert isinstance(found, Compiled), found
 

@@ -78,7 +78,7 @@ def test_what_the_bundle_says(tmp_path: Path) -> None:
     ]
     assert rows["fill"]["optional"] == ["mask"]
     assert [p["type"] for p in rows["transposed"]["parameters"]] == ["array2[float32]", "array2[float32]"]
-    assert (rows["reversed_blocks"]["dynamic_shared"], rows["sum_of_doubles"]["block_dim"]) == (1024, 128)
+    assert (rows["reversed_blocks"]["shared_memory"], rows["sum_of_doubles"]["block_dim"]) == (1024, 128)
     assert all(row["plain"] and "CUDA C++" in row["backward"]["refused"] for row in rows.values())
     assert {row["unit"] for row in manifest["cubins"]} == UNITS
 
@@ -146,7 +146,10 @@ def test_check_and_emit(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert "is written in CUDA C++, and has no ir" in capsys.readouterr().err
     built(root)
     assert main(["inspect", str(root / "src/thing/_kbuild.kbundle")]) == 0
-    assert "thing.kernels:reversed_blocks: CUDA C++, 256 threads a block, 1024 bytes" in capsys.readouterr().out
+    assert (
+        "thing.kernels:reversed_blocks: CUDA C++, 256 threads a block, shared memory at launch (1024 bytes"
+        in capsys.readouterr().out
+    )
     assert main(["inspect", str(root / "src/thing/_kbuild.kbundle"), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["kernels"]
 
