@@ -13,6 +13,7 @@ reference.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from kbuild.codegen.helpers import INLINE, elements
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 def is_wrapped(type: Type) -> bool:
     """The type is an array that a snippet sees with the names of its parts."""
-    return isinstance(type, Array) and not isinstance(type, (IndexedArray, Shared))
+    return isinstance(type, Array) and not isinstance(type, IndexedArray)
 
 
 def has_sums(type: Type) -> bool:
@@ -34,24 +35,37 @@ def has_sums(type: Type) -> bool:
 
 
 def view(ndim: int) -> str:
-    """`kb_snippet(array)`: an array as a snippet has it."""
+    """`kb_snippet1` and its kin: an array as a snippet has it."""
     indices = ", ".join(f"long long i{axis}" for axis in range(ndim))
     offset = " + ".join(f"i{axis} * strides[{axis}]" for axis in range(ndim))
-    name = f"kb_snippet{ndim}"
-    extents = ", ".join(f"a.shape[{axis}]" for axis in range(ndim))
-    strides = ", ".join(f"a.stride[{axis}]" for axis in range(ndim))
     place = f"*(T *)((char *)data + ({offset}))"
     subscript = f"    {INLINE} T &operator[](long long i0) const {{ return {place}; }}\n" if ndim == 1 else ""
     return f"""\
-template <class T> struct {name} {{
+template <class T> struct kb_snippet{ndim} {{
     T *data; int shape[{ndim}]; int strides[{ndim}];
     {INLINE} T &operator()({indices}) const {{ return {place}; }}
 {subscript}    {INLINE} explicit operator bool() const {{ return data != 0; }}
 }};
+"""
+
+
+def of_array(ndim: int) -> str:
+    """`kb_snippet(array)`, of an array in global memory."""
+    name = f"kb_snippet{ndim}"
+    extents = ", ".join(f"a.shape[{axis}]" for axis in range(ndim))
+    strides = ", ".join(f"a.stride[{axis}]" for axis in range(ndim))
+    return f"""\
 template <class T> {INLINE} {name}<T> kb_snippet(kb_array{ndim}<T> a) {{
     return {name}<T>{{(T *)a.data, {{{extents}}}, {{{strides}}}}};
 }}
 """
+
+
+def of_shared(type: Shared, element: str, name: str, rows: str) -> str:
+    """The same of an array in shared memory with so many rows, which is a variable."""
+    extents = ", ".join([rows, *map(str, type.shape[1:])])
+    strides = ", ".join(str(type.element.size * math.prod(type.shape[axis + 1 :])) for axis in range(type.ndim))
+    return f"kb_snippet{type.ndim}<{element}>{{{name}.data, {{{extents}}}, {{{strides}}}}}"
 
 
 def adjoint(type: Array, element: str, add: Callable[[str, str], str], negated: str | None) -> str:

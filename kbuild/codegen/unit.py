@@ -204,6 +204,13 @@ class UnitEmitter:
         self.parts.setdefault(("dynamic",), blocks.DYNAMIC_MEMORY)
         return "kb_dynamic"
 
+    def rows(self, type: Shared) -> str:
+        """The first extent of an array in shared memory."""
+        if not type.is_dynamic:
+            return str(type.shape[0])
+        self.dynamic()
+        return f"(int)(kb_dynamic_bytes() / {type.row}u)"
+
     def native_parameter(self, type: Type, name: str, is_adjoint: bool) -> tuple[str, str]:
         """(type, argument) of what a text in CUDA C++ gets for a variable."""
         kind = self.type_name(type)
@@ -222,7 +229,11 @@ class UnitEmitter:
                 self.parts[("adjoint", wrapper)] = text
             return wrapper, f"{wrapper}{{{name}}}"
         self.parts.setdefault(("snippet", str(type.ndim)), native.view(type.ndim))
-        return f"kb_snippet{type.ndim}<{element}>", f"kb_snippet({name})"
+        kind = f"kb_snippet{type.ndim}<{element}>"
+        if isinstance(type, Shared):
+            return kind, native.of_shared(type, element, name, self.rows(type))
+        self.parts.setdefault(("snippet", str(type.ndim), "of an array"), native.of_array(type.ndim))
+        return kind, f"kb_snippet({name})"
 
     def native_function(self, text: str, name: str) -> str:
         """The C name of a function in CUDA C++, whose own name is `@` in the text; the same text is emitted once."""

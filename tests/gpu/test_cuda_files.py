@@ -88,6 +88,20 @@ def test_dynamic_shared_memory(shared):
     kb.synchronize()
 
 
+def test_bound_launches_keep_their_shared_memory():
+    x, out = kb.array(list(range(512)), dtype=int), kb.zeros(512, dtype=int)
+    step = kb.bind(cuda_files.reverse_blocks, dim=256, inputs=[x, out], shared_memory=60 * 1024)
+    with kb.capture() as graph:
+        step()
+    graph.launch()
+    assert out.tolist() == [*range(255, -1, -1), *[0] * 256]
+    step.set_dim(512)
+    graph.update(step)
+    graph.launch()
+    assert out.tolist() == [*range(255, -1, -1), *range(511, 255, -1)]
+    kb.synchronize()
+
+
 def test_more_shared_memory_than_there_is():
     x = kb.zeros(256, dtype=int)
     with pytest.raises(LaunchError, match=r"shared_memory=1048576 is more than the [0-9]+ bytes that a block may have"):

@@ -66,6 +66,14 @@ def test_threads_together():
     assert out.tolist() == [sum(range(256))] * 256 + [sum(range(256, 512))] * 256
 
 
+def test_an_array_in_shared_memory_and_a_warp():
+    """Above 48 KiB too; the text takes the array that the launch has made so large."""
+    x, out = kb.array([float(i) for i in range(512)], dtype=float), kb.zeros(512, dtype=float)
+    for size in (1024, 60 * 1024):
+        kb.launch(native.neighbours, dim=512, block_dim=256, inputs=[x, out], shared_memory=size)
+        assert out.tolist() == [i + (i ^ 1) + size // 4 for i in range(512)]
+
+
 def test_on_the_host():
     assert native.cube(2.0) == 8.0
     with pytest.raises(TypeError, match="scaled is CUDA C"):

@@ -157,6 +157,24 @@ def pairs(a: kb.array(dtype=float), out: kb.array(dtype=float)):
         out[i] = pair(tile[kb.block_dim() - 1 - kb.thread_idx()]) + kb.warp_max(0.0)
         kb.syncthreads()
 """
+# Arrays of the block, of both kinds, are arrays to a text.
+TILES = """
+@kb.func_native("tile(t, 1) += 100.0f * tile.shape[0] + tile.strides[0] + fixed.shape[0] + fixed[t] + tile.data[0];")
+def add_extents(tile: kb.array2d(dtype=float), fixed: kb.array(dtype=kb.int16), t: int):
+    tile[t, 1] = tile[t, 1] + 100.0 * float(tile.shape[0]) + 8.0 + float(fixed.shape[0]) + float(fixed[t]) + tile[0, 0]
+
+@kb.kernel(enable_backward=False)
+def tiles(a: kb.array(dtype=float)):
+    tile = kb.shared_array((None, 2), float)
+    fixed = kb.shared_array(40, kb.int16)
+    t = kb.thread_idx()
+    tile[t, 0] = 0.5
+    tile[t, 1] = a[kb.tid()]
+    fixed[t] = kb.int16(-t)
+    kb.syncthreads()
+    add_extents(tile, fixed, t)
+    a[kb.tid()] = tile[t, 1]
+"""
 WARP = """
 @kb.func_native("return __shfl_down_sync(0xffffffffu, x, 1);")
 def below(x: int) -> int: ...
@@ -174,6 +192,7 @@ ALL = {
     "twin": TWIN,
     "together": TOGETHER,
     "cooperating": COOPERATING,
+    "tiles": TILES,
     "warp": WARP,
 }
 
@@ -270,6 +289,12 @@ def test_bodies_among_threads_that_cooperate(tmp_path: Path) -> None:
     assert out.tolist() == [(turned[i] + turned[i ^ 1]) / 2 for i in range(128)]
 
 
+def test_arrays_in_shared_memory(tmp_path: Path) -> None:
+    a = np.arange(64, dtype=np.float32)
+    BothWays(tmp_path, TILES)(Sized(Grid(2, 32), 8 * 33 + 4), a)
+    assert a.tolist() == [i + 3300 + 8 + 40 - i % 32 + 0.5 for i in range(64)]
+
+
 def test_the_simulator_runs_the_body(tmp_path: Path) -> None:
     kernel = one(tmp_path, TWIN)
     for made in (kernel, by_their_bodies(kernel)):
@@ -346,7 +371,7 @@ def test_what_is_printed(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("arch", "version"), [("sm_87", (11, 8)), ("sm_90", (12, 9)), ("sm_120", (13, 0))])
 def test_it_compiles(tmp_path: Path, name: str, arch: str, version: tuple[int, int]) -> None:
     kernel = one(tmp_path, ALL[name])
-    made = [kernel] if name in ("together", "cooperating", "warp") else [kernel, adjoint(kernel)]
+    made = [kernel] if name in ("together", "cooperating", "tiles", "warp") else [kernel, adjoint(kernel)]
     found = cases.compile_one(cases.job(arch, version, kernels.emit_kernels(made).source), tmp_path / "cache")
     assert isinstance(found, Compiled), found
 
