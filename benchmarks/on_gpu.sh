@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
 # Everything that wants a GPU, in one go and without a network, from build/gpu-kit (see prepare.py): the GPU tests, the
-# sample, the benchmarks of start, launch, step, memory and gradients, what ulps.py judges. Results go to $OUT, or to
-# build/gpu-results. STEPS chooses among them; what is not done after nine minutes is cut off. KBUILD_PEERS is a folder
-# with packages to measure beside kbuild that are not installed (see parts.py).
+# sample, the benchmarks of start, launch, step, fast, memory and gradients, what ulps.py judges. Results go to $OUT, or
+# to build/gpu-results. STEPS chooses among them; what is not done after nine minutes is cut off. KBUILD_PEERS is a
+# folder with packages to measure beside kbuild that are not installed (see parts.py).
 #
 #   [STEPS="launch step"] [KBUILD_PEERS=/tmp/peers] PYTHON=python3.12 benchmarks/on_gpu.sh [arguments for pytest]
 set -uo pipefail
 cd "$(dirname "$0")/.."
 PYTHON=${PYTHON:-python3}
 OUT=${OUT:-$PWD/build/gpu-results}
-STEPS=${STEPS:-robosim start launch step memory primitives gradients learn ulps cuda agreement adjoints tests}
+STEPS=${STEPS:-robosim start launch step fast memory primitives gradients learn ulps cuda agreement adjoints tests}
 KIT=$PWD/build/gpu-kit
 RUN=$(mktemp -d)
 trap 'rm -rf "$RUN"' EXIT
@@ -60,6 +60,7 @@ step robosim timeout "$(limit 60)" "${no_jit[@]}" "$PYTHON" -I -S -c "$sample"
 step start timeout "$(limit 240)" "$PYTHON" benchmarks/start.py
 step launch timeout "$(limit 120)" "$PYTHON" benchmarks/launch.py
 step step timeout "$(limit 60)" "$PYTHON" benchmarks/step.py
+step fast timeout "$(limit 240)" "$PYTHON" benchmarks/fast.py
 step memory timeout "$(limit 60)" "$PYTHON" benchmarks/memory.py
 step primitives timeout "$(limit 100)" "$PYTHON" benchmarks/primitives.py
 step gradients timeout "$(limit 240)" "$PYTHON" benchmarks/gradients.py

@@ -32,8 +32,18 @@ KIT = ROOT / "build" / "gpu-kit"
 WORK = ROOT / "build" / "gpu-work"  # stays here
 PROJECTS = (wheels.SAMPLE, ROOT / "tests" / "gpu" / "project", BENCHMARKS / "project")
 HANDWRITTEN = (
-    BENCHMARKS / "handwritten" / "benchkernels.launching.cu",
-    BENCHMARKS / "handwritten" / "robosim.kernels.cu",
+    *(
+        BENCHMARKS / "handwritten" / f"{unit}.cu"
+        for unit in (
+            "benchkernels.image",
+            "benchkernels.launching",
+            "benchkernels.linear",
+            "benchkernels.physics",
+            "fast",
+            "robosim.kernels",
+            "robosim.vision",
+        )
+    ),
     BENCHMARKS / "programs" / "flat.cu",
 )
 LIMIT = 30 << 20

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from support import accuracy_page, agreement_page, gradients_page, host_page, replay_page, simulator_page
+from support import accuracy_page, agreement_page, fast_page, gradients_page, host_page, replay_page, simulator_page
 from support.results import BENCHMARKS, ROOT
 
 RESULTS = BENCHMARKS / "results"
@@ -23,6 +23,7 @@ NAMES = (
     "start",
     "launch",
     "step",
+    "fast",
     "memory",
     "primitives",
     "gradients",
@@ -108,6 +109,13 @@ def launch(document: dict[str, Any]) -> str:
 def step(document: dict[str, Any]) -> str:
     """Time of a step of a simulation."""
     return section("Steps", *host_page.step(document["values"], table), document)
+
+
+def fast(document: dict[str, Any]) -> str:
+    """Kernels beside CUDA C by hand, and Warp's."""
+    values = document["values"]
+    body = fast_page.body(values, table) + host_page.without(values) + host_page.versions(values)
+    return section("Kernels", fast_page.text(values), body, document)
 
 
 def memory(document: dict[str, Any]) -> str:
@@ -379,6 +387,7 @@ SECTIONS = {
     "start": start,
     "launch": launch,
     "step": step,
+    "fast": fast,
     "memory": memory,
     "primitives": primitives,
     "gradients": gradients,

@@ -27,6 +27,7 @@ _HOMES = {
     "loader.available": "devices",
     "loader.bound": "BoundLaunch bind",
     "loader.conditional": "capture_if capture_while",
+    "loader.constants": "Constant constant",
     "loader.context": "Device synchronize",
     "loader.conversions": """
         from_cupy from_jax from_torch stream_from_torch stream_to_torch to_cupy to_jax to_torch

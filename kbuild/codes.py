@@ -86,9 +86,9 @@ CODES: dict[str, Code] = {
     "KB105": Code(
         "a value that kernels cannot capture",
         "What a kernel captures is compiled into it, so it must have an exact value: a number, an enum member, a "
-        "vector, a matrix, a tuple of them. Data goes into arrays.",
+        "vector, a matrix, a tuple of them, a table made with kb.constant. Other data goes into arrays.",
         f"TABLE = [1.0, 2.0]\n\n\n{_kernel('a[0] = TABLE[n]')}",
-        _kernel("a[0] = table[n]", parameters="a: kb.array(dtype=float), table: kb.array(dtype=float), n: int"),
+        f"TABLE = kb.constant([1.0, 2.0])\n\n\n{_kernel('a[0] = TABLE[n]')}",
     ),
     "KB106": Code(
         "a parameter kind that kernels do not have",
@@ -263,6 +263,14 @@ CODES: dict[str, Code] = {
         _kernel("for i in range(4):", "    if n == i:", "        break", "    a[i] = kb.static(i * 0.5)"),
         _kernel("for i in range(4):", "    if n > i:", "        a[i] = kb.static(i * 0.5)"),
     ),
+    "KB189": Code(
+        "a function in CUDA C++ that says what it cannot",
+        "A snippet is the body of a function of its own: CUDA C++ with its parameters and their types, and nothing of "
+        "Warp's C++ library. What comes out is what the annotation says.",
+        '@kb.func_native("#include <cuda_fp16.h>\\nreturn x;")\ndef same(x: float) -> float: ...\n\n\n'
+        + _kernel("a[0] = same(a[0])"),
+        '@kb.func_native("return x;")\ndef same(x: float) -> float: ...\n\n\n' + _kernel("a[0] = same(a[0])"),
+    ),
     "KB190": Code(
         "a format that kb.printf does not have",
         "The format is compiled into the kernel: a constant text with the conversions `%d %i %u %x %X %o %c %f %e "
@@ -321,12 +329,17 @@ CODES: dict[str, Code] = {
         _GRADIENT.format("x: float, adj_ret: float", "kb.adjoint[x] += 2.0 * x * adj_ret"),
     ),
     "KB198": Code(
-        "a function in CUDA C++ that says what it cannot",
-        "A snippet is the body of a function of its own: CUDA C++ with its parameters and their types, and nothing of "
-        "Warp's C++ library. What comes out is what the annotation says.",
-        '@kb.func_native("#include <cuda_fp16.h>\\nreturn x;")\ndef same(x: float) -> float: ...\n\n\n'
-        + _kernel("a[0] = same(a[0])"),
-        '@kb.func_native("return x;")\ndef same(x: float) -> float: ...\n\n\n' + _kernel("a[0] = same(a[0])"),
+        "storing to a table of kb.constant",
+        "A table is part of the machine code, the same for all threads and launches.",
+        f"TABLE = kb.constant([1.0, 2.0])\n\n\n{_kernel('TABLE[n] = a[0]')}",
+        f"TABLE = kb.constant([1.0, 2.0])\n\n\n{_kernel('a[0] = TABLE[n]')}",
+    ),
+    "KB199": Code(
+        "more tables than constant memory holds",
+        "A GPU has 64 KiB of constant memory for the code of a kernel. Kernels that read different tables share it "
+        "only where all of them fit.",
+        f"TABLE = kb.constant([[0.0] * 1024] * 17)\n\n\n{_kernel('a[0] = TABLE[n, n]')}",
+        f"TABLE = kb.constant([[0.0] * 1024] * 16)\n\n\n{_kernel('a[0] = TABLE[n, n]')}",
     ),
     "KB201": Code(
         "a module that cannot be imported",

@@ -11,6 +11,8 @@
     mock-imports = ["torch"]                              # not installed while building, and not needed
     source = ["src"]                                      # where the packages are, if it cannot be told
     fmad = true                                           # fuse a * b + c
+    fast-math = false                                     # approximate division, roots and functions
+    max-registers = 128                                   # of a thread; all that there are if left out
     asserts = false                                       # compile the asserts in kernels
     backward = false                                      # build no adjoints, which gradients need
     line-info = false                                     # cubins know their Python lines
@@ -52,6 +54,8 @@ OPTIONS = (
     "mock-imports",
     "source",
     "fmad",
+    "fast-math",
+    "max-registers",
     "asserts",
     "backward",
     "line-info",
@@ -110,6 +114,8 @@ class BuildConfig:
     dialect: str = ""
     mock_imports: tuple[str, ...] = ()
     fmad: bool = True
+    fast_math: bool = False
+    max_registers: int | None = None
     lineinfo: bool = False
     toolchains: tuple[Path, ...] = ()
     selftest: bool = False
@@ -214,6 +220,8 @@ class _Reader:
             dialect=self.dialect(),
             mock_imports=self.names("mock-imports", _NAME, "a module like 'torch'"),
             fmad=self.flag("fmad", True),
+            fast_math=self.flag("fast-math", False),
+            max_registers=self.max_registers(),
             lineinfo=self.flag("line-info", False),
             toolchains=self.folders("toolchains", Path.exists, "an NVRTC library or a toolkit's folder"),
             selftest=self.flag("selftest", False),
@@ -236,6 +244,12 @@ class _Reader:
         value = self.table.get("jobs")
         if value is not None and (type(value) is not int or value < 1):
             self.fail("jobs", f"is {_shown(value)}, but wants an integer from 1 on")
+        return value
+
+    def max_registers(self) -> int | None:
+        value = self.table.get("max-registers")
+        if value is not None and (type(value) is not int or not 16 <= value <= 255):
+            self.fail("max-registers", f"is {_shown(value)}, but wants an integer from 16 to 255")
         return value
 
     def dialect(self) -> str:

@@ -38,6 +38,7 @@ CONSTRUCTS = """\
 | construct | in a kernel |
 |---|---|
 | `@kb.kernel`, `@kb.kernel(fmad=False, block_dim=128)` | an entry for `kb.launch`; every parameter has a type |
+| `@kb.kernel(launch_bounds=256, fast_math=True)` | what the [compiler](compiler-options.md) may rely on and do |
 | `@kb.func` | a function that kernels call; several of one name are told apart by their parameters' types |
 | `Any` as a parameter's type | each combination of types is compiled apart; a kernel needs `kb.overload` for each |
 | `@kb.func_grad(f)` | how f is differentiated; `kb.adjoint[x] += …` adds to the adjoint of its parameter x |
@@ -52,6 +53,7 @@ CONSTRUCTS = """\
 | `a[-1]` | with a constant index: from the end |
 | `a.shape[0]`, `len(a)`, `a.dtype` | extents and element type of an array |
 | `if a:`, `a is None` | whether there is an array; a launch may have None for those that a kernel asks for so |
+| `TABLE = kb.constant([…])` outside, `TABLE[i]` | a [table](constants.md) in the GPU's constant memory |
 | `a[i] += x`, `-=`, `&=`, `\\|=`, `^=` | atomic on an array's element |
 | `v[i]`, `v.x`, `v[1:3]`, `m[i, j]`, `m[i]` | elements, slices with constant bounds, rows; all may be assigned |
 | `t.p`, `t.q` | position and rotation of a transform |

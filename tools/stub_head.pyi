@@ -23,6 +23,8 @@ from kbuild.loader.bound import BoundLaunch as BoundLaunch
 from kbuild.loader.bound import bind as bind
 from kbuild.loader.conditional import capture_if as capture_if
 from kbuild.loader.conditional import capture_while as capture_while
+from kbuild.loader.constants import Constant as Constant
+from kbuild.loader.constants import constant as constant
 from kbuild.loader.context import Device as Device
 from kbuild.loader.context import synchronize as synchronize
 from kbuild.loader.conversions import stream_from_torch as stream_from_torch
@@ -134,6 +136,9 @@ def kernel(
     enable_backward: bool = ...,
     block_dim: int = ...,
     max_iterations: int = ...,
+    launch_bounds: int | tuple[int] | tuple[int, int] | Literal["auto"] = ...,
+    max_registers: int = ...,
+    fast_math: bool = ...,
 ) -> Callable[[Callable[..., None]], Kernel]: ...
 def cuda_kernel(
     file: str,

@@ -66,5 +66,5 @@ sys.path.append(os.path.dirname(os.path.abspath(__file__)))
 from footprint import footprint  # noqa: E402
 
 times = {"first_result": END - START, "import_kbuild": IMPORTED - BEFORE, "driver": Clock.seconds}
-print("%.9g %.9g %.9g" % first)
+print("%.9g %.9g %.9g" % tuple(first))
 print(json.dumps(dict(footprint(), **times)))

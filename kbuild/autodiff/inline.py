@@ -314,7 +314,7 @@ class _Inliner:
                 places = [fresh(f"{target.symbol.name}_at", one.type) for one in indices]
                 known = self.arrays[target.symbol] = (base, places)
             first, places = known
-            if (path_of(first), first.type) == (path_of(base), base.type) and len(places) == len(indices):
+            if _origin(first) == _origin(base) and len(places) == len(indices):
                 out.extend(Set(read(place), one, span) for place, one in zip(places, indices, strict=True))
                 return
         raise Undifferentiable(
@@ -383,7 +383,7 @@ class _Inliner:
         """An expression without calls; what they do goes to `out`."""
         span = expr.span
         match expr:
-            case Const() | nodes.ThreadIndex() | nodes.Position():
+            case Const() | nodes.Table() | nodes.ThreadIndex() | nodes.Position():
                 return expr
             case nodes.Read(symbol):
                 if symbol not in frame.values:
@@ -439,7 +439,7 @@ class _Inliner:
                 return nodes.Build(tuple(self.leaf(p, frame, out) for p in parts), type, span)
             case nodes.Intrinsic(name, arguments, type):
                 return nodes.Intrinsic(name, tuple(self.leaf(a, frame, out) for a in arguments), type, span)
-        raise InternalError(f"autodiff does not know {type(expr).__name__}")
+        raise InternalError(f"autodiff does not know {expr.__class__.__name__}")
 
     def logical(
         self, op: str, left: Expr, right: Expr, type: Type, frame: _Frame, out: list[Tree], span: Span | None
@@ -479,7 +479,7 @@ class _Inliner:
     def array(self, expr: Expr, frame: _Frame, out: list[Tree]) -> Expr:
         found = self.leaf(expr, frame, out)
         base, _ = unviewed(found)
-        if not isinstance(base, (nodes.Read, nodes.Member, nodes.Build)) or any(
+        if not isinstance(base, (nodes.Read, nodes.Member, nodes.Build, nodes.Table)) or any(
             isinstance(node, nodes.Index) for node in walk(base)
         ):
             raise Undifferentiable(
@@ -590,6 +590,11 @@ def _is_part_of_a_variable(value: Expr) -> bool:
     while isinstance(value, nodes.Component) and all(isinstance(i, (Const, nodes.Read)) for i in value.indices):
         value = value.base
     return isinstance(value, nodes.Read)
+
+
+def _origin(array: Expr) -> tuple[object, ...]:
+    """What tells an array of the launch, or a table, from others."""
+    return path_of(array), array.type, array.data if isinstance(array, nodes.Table) else None
 
 
 def leaves(value: Value) -> list[Expr]:

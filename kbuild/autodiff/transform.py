@@ -41,6 +41,11 @@ from kbuild.ir.types import VOID
 SUFFIX = ":adjoint"
 
 
+def _bounds(kernel: Kernel) -> tuple[int, int | None] | None:
+    """An adjoint is launched in blocks of the same size; how many of them fit is another question for other code."""
+    return None if kernel.launch_bounds is None else (kernel.launch_bounds[0], 0)
+
+
 def adjoint(kernel: Kernel, everything: bool = False) -> Adjoint:
     """The adjoint of a contracted kernel. Raises Undifferentiable.
 
@@ -263,7 +268,7 @@ def _assembled(
     sums = frozenset(path for one in every(body) if _is_sum(one) for path in stored(one)) & own
     others = frozenset(path for one in every(body) if not _is_sum(one) for path in stored(one))
     return Adjoint(
-        contract(replace(kernel, name=kernel.name + SUFFIX, function=made)),
+        contract(replace(kernel, name=kernel.name + SUFFIX, function=made, launch_bounds=_bounds(kernel))),
         read=_sorted(primal_reads),
         written=_sorted(writes),
         accumulated=_sorted(sums - others),

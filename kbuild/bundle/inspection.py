@@ -11,7 +11,8 @@ from kbuild.loader import format
 def summary(parsed: format.Parsed) -> dict[str, Any]:
     """`{"format", "digest", "targets", "kernels": […], "cubins": […], "adjoints"}`; kernels are named, sizes are bytes.
 
-    A kernel has `backward` where it has an adjoint, or is known to have none; see `gradients.costs` for `adjoints`.
+    A cubin has `constants` where its code has tables of them, a kernel `backward` where it has an adjoint, or is known
+    to have none; see `gradients.costs` for `adjoints`.
     """
     manifest = parsed.manifest
     return {
@@ -26,6 +27,8 @@ def summary(parsed: format.Parsed) -> dict[str, Any]:
 
 def _kernel(row: dict[str, Any], manifest: dict[str, Any]) -> dict[str, Any]:
     kernel = {"name": row["name"], "parameters": [dict(parameter) for parameter in row["parameters"]]}
+    if "launch_bounds" in row:
+        kernel["launch_bounds"] = list(row["launch_bounds"])
     backward = dict(row.get("backward", {}))
     if "kernel" in backward:
         backward["kernel"] = manifest["kernels"][backward["kernel"]]["name"]
@@ -44,4 +47,5 @@ def _cubin(row: dict[str, Any], manifest: dict[str, Any]) -> dict[str, Any]:
         "size": blob["size"],
         "stored": blob["stored"],
         "resources": [dict(resources, kernel=names[resources["kernel"]]) for resources in row["resources"]],
+        **({"constants": row["constants"]} if "constants" in row else {}),
     }

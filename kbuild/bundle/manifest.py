@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from kbuild import targets
@@ -29,6 +30,7 @@ def kernel_row(
     waits: bool = False,
     is_plain: bool = False,
     shared_memory: int = 0,
+    bounds: Sequence[int | None] = (),
 ) -> Row:
     """A kernel's row; offsets are in bytes from the start of the parameter block, behind the launch header.
 
@@ -36,7 +38,7 @@ def kernel_row(
     not say how many threads its blocks have; `dynamic_shared`: bytes of a row of the array in shared memory whose
     extent the launch gives (0: none); `waits`: its code begins as `codegen.blocks.wait` says. `is_plain`: it is written
     in CUDA C++, so that its parameters begin at 0, and a launch that says nothing gives each block `shared_memory`
-    bytes.
+    bytes. `bounds` are its launch bounds.
     """
     has_origin = format.writes_origin(ndim) and not is_plain
     header = 0 if is_plain else format.header_size(ndim, has_origin)
@@ -62,6 +64,8 @@ def kernel_row(
         row["shared_memory"] = shared_memory
     if waits:
         row["waits"] = True
+    if bounds:
+        row["launch_bounds"] = [bounds[0], bounds[1] or 0]
     return row
 
 
@@ -75,13 +79,16 @@ def cubin_row(
     blob: int,
     data: bytes,
     spills: Mapping[str, int],
+    min_blocks: Mapping[str, int] = MappingProxyType({}),
 ) -> Row:
     """The row of a unit's code for one target: `data` is the cubin or PTX, stored as blob number `blob`.
 
     `kernels` are the rows of its kernels by index; `toolchain` is a full version ("12.9.86"); `spills` has the bytes
-    that ptxas's log reports for an entry. CubinError when `data` is not a cubin.
+    that ptxas's log reports for an entry, `min_blocks` what was chosen for one for this target. CubinError when `data`
+    is not a cubin.
     """
     parameter_bytes = max(kernel["size"] for kernel in kernels.values())
+    constants = cubin.read(data).constants if target.kind == "cubin" else 0
     return {
         "target": target.name,
         "arch": target.arch,
@@ -91,12 +98,15 @@ def cubin_row(
         "driver": list(targets.oldest_driver(target.arch, target.kind, cuda, parameter_bytes)),
         "kernels": list(kernels),
         "unit": unit,
-        "resources": _resources(data, kernels, spills) if target.kind == "cubin" else [],
+        "resources": _resources(data, kernels, spills, min_blocks) if target.kind == "cubin" else [],
+        **({"constants": constants} if constants else {}),
         "blob": blob,
     }
 
 
-def _resources(data: bytes, kernels: Mapping[int, Row], spills: Mapping[str, int]) -> list[Row]:
+def _resources(
+    data: bytes, kernels: Mapping[int, Row], spills: Mapping[str, int], min_blocks: Mapping[str, int]
+) -> list[Row]:
     found = cubin.read(data).kernels
     rows = []
     for index, kernel in kernels.items():
@@ -105,7 +115,8 @@ def _resources(data: bytes, kernels: Mapping[int, Row], spills: Mapping[str, int
             raise cubin.CubinError(f"the cubin lacks the entry {entry} of {kernel['name']}")
         info = found[entry]
         counts = {"registers": info.registers, "shared": info.shared, "local": info.local}
-        rows.append({"kernel": index, **counts, "spills": spills.get(entry, 0)})
+        chosen = {"min_blocks": min_blocks[entry]} if entry in min_blocks else {}
+        rows.append({"kernel": index, **counts, "spills": spills.get(entry, 0), **chosen})
     return rows
 
 

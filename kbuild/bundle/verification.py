@@ -73,6 +73,8 @@ def _check_cubin(parsed: format.Parsed, row: Row) -> Iterator[tuple[str | None, 
     if found.toolkit is not None and list(found.toolkit) != row["cuda"]:
         said, made = ".".join(map(str, row["cuda"])), ".".join(map(str, found.toolkit))
         yield None, f"it was made by CUDA {made}, but the manifest says {said}"
+    if found.constants != row.get("constants", 0):
+        yield None, f"it has {found.constants} bytes of constants, but the manifest says {row.get('constants', 0)}"
     yield from _check_entries(set(found.kernels), kernels)
     for resources in row["resources"]:
         kernel = kernels[resources["kernel"]]
@@ -127,8 +129,11 @@ def _check_kernel(info: cubin.KernelInfo, kernel: Row, resources: Row) -> Iterat
             yield f"{name} is at offset {true[0]} with {true[1]} bytes, but the manifest says {said[0]} and {said[1]}"
     if info.parameter_size != kernel["size"]:
         yield f"its parameters take {info.parameter_size} bytes, but the manifest says {kernel['size']}"
-    if info.max_threads is not None and kernel["block_dim"] > info.max_threads:
-        yield f"it allows {info.max_threads} threads in a block, but the manifest says {kernel['block_dim']}"
+    most = kernel["launch_bounds"][0] if "launch_bounds" in kernel else kernel["block_dim"]
+    is_exact = "launch_bounds" in kernel and "plain" not in kernel  # CUDA C++ may allow more on another GPU
+    is_less = info.max_threads is not None and info.max_threads < most
+    if is_less or (is_exact and info.max_threads != most):
+        yield f"it allows {info.max_threads} threads in a block, but the manifest says {most}"
     for name in ("registers", "shared", "local"):
         true_count = getattr(info, name)
         if true_count != resources[name]:

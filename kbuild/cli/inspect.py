@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 from kbuild import bundle, targets
@@ -13,9 +14,9 @@ from kbuild.loader import format
 
 DESCRIPTION = """\
 Shows the kernels of a bundle with the layout of their parameters, and its cubins: for which target, made by which
-toolchain, loaded by which driver, how large, with how many registers; and what the adjoints cost, which gradients are
-computed with. Nothing is imported and no GPU is needed. Kernels of kbuild's own (`primitives` in [tool.kbuild]) are
-counted; --json lists each.
+toolchain, loaded by which driver, how large, with how many registers and bytes of constant tables; and what the
+adjoints cost, which gradients are computed with. Nothing is imported and no GPU is needed. Kernels of kbuild's own
+(`primitives` in [tool.kbuild]) are counted; --json lists each.
 
 SOURCE is a wheel, a .kbundle file, the name of an installed package, or a project folder.
 """
@@ -74,6 +75,7 @@ def _show(label: str, parsed: format.Parsed, console: Console) -> None:
         kind = "CUDA C++" if kernel.get("plain") else f"tid() of {kernel['ndim']}"
         title = f"{kernel['name']}: {kind}, {threads}"
         title += ", whole blocks only" if kernel.get("whole_blocks") else ""
+        title += f", {_bounds(*kernel['launch_bounds'])}" if "launch_bounds" in kernel else ""
         row = kernel.get("dynamic_shared")
         title += f", shared memory at launch ({row} bytes a row)" if row else ""
         bytes = kernel.get("shared_memory")
@@ -83,9 +85,11 @@ def _show(label: str, parsed: format.Parsed, console: Console) -> None:
     own = Counter(_definition(kernel["name"]) for kernel in manifest["kernels"] if _is_own(kernel["name"]))
     if own:
         console.table("kbuild's own kernels", ("kernel", "instances"), sorted(own.items()))
-    console.table("cubins", _CUBIN_HEADERS, [_cubin(row, manifest) for row in manifest["cubins"]])
+    cubins = [_cubin(row, manifest) for row in manifest["cubins"]]
+    _table_with_last(console, "cubins", _CUBIN_HEADERS, cubins)
     resources = [row for cubin in manifest["cubins"] for row in _resources(cubin, manifest) if not _is_own(str(row[0]))]
-    console.table("resources", ("kernel", "target", "registers", "shared", "local", "spills"), resources)
+    headers = ("kernel", "target", "registers", "shared", "local", "spills", "min blocks")
+    _table_with_last(console, "resources", headers, resources)
     _show_gradients(parsed, console)
 
 
@@ -134,6 +138,16 @@ def _saved(words: dict[str, int | None]) -> str:
     return ", ".join(listed)
 
 
+def _table_with_last(console: Console, title: str, headers: Sequence[str], rows: Sequence[tuple[object, ...]]) -> None:
+    """A table whose last column is shown where it says something."""
+    is_said = any(row[-1] != "" for row in rows)
+    console.table(title, headers if is_said else headers[:-1], [row if is_said else row[:-1] for row in rows])
+
+
+def _bounds(threads: int, blocks: int) -> str:
+    return f"at most {threads} threads a block" + (f" and {blocks} blocks a multiprocessor or more" if blocks else "")
+
+
 def _is_own(name: str) -> bool:
     return name.startswith("kbuild.primitives.")
 
@@ -142,7 +156,7 @@ def _definition(name: str) -> str:
     return name.partition("[")[0]
 
 
-_CUBIN_HEADERS = ("target", "code", "unit", "kernels", "toolchain", "loads on", "size", "stored")
+_CUBIN_HEADERS = ("target", "code", "unit", "kernels", "toolchain", "loads on", "size", "stored", "constants")
 
 
 def _cubin(row: dict[str, Any], manifest: dict[str, Any]) -> tuple[object, ...]:
@@ -150,7 +164,17 @@ def _cubin(row: dict[str, Any], manifest: dict[str, Any]) -> tuple[object, ...]:
     kernels = len(row["kernels"])
     code = row["arch"] + (" (PTX)" if row["kind"] == "ptx" else "")
     toolchain = f"NVRTC {row['toolchain']}"
-    return row["target"], code, row["unit"], kernels, toolchain, _driver(row), blob["size"], blob["stored"]
+    return (
+        row["target"],
+        code,
+        row["unit"],
+        kernels,
+        toolchain,
+        _driver(row),
+        blob["size"],
+        blob["stored"],
+        row.get("constants", ""),
+    )
 
 
 def _driver(row: dict[str, Any]) -> str:
@@ -171,6 +195,7 @@ def _resources(cubin: dict[str, Any], manifest: dict[str, Any]) -> list[tuple[ob
             row["shared"],
             row["local"],
             row["spills"],
+            row.get("min_blocks", ""),
         )
         for row in cubin["resources"]
     ]

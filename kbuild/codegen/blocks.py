@@ -75,28 +75,28 @@ def prologue(ndim: int, is_whole: bool) -> list[str]:
     return ["    kb_wait();", f"    const unsigned int kb_linear = {number};", *leave]
 
 
-def array(ndim: int) -> str:
-    """An array in shared memory: its extents are part of the type, so that indices need no descriptor."""
+def array(ndim: int, place: str) -> str:
+    """An array in shared or constant memory: its extents are part of the type, so that indices need no descriptor."""
     indices = ", ".join(f"int i{axis}" for axis in range(ndim))
     return f"""\
-template <class T, {_extents(ndim)}> struct kb_shared{ndim} {{
+template <class T, {_extents(ndim)}> struct kb_{place}{ndim} {{
     T *data;
     __device__ __forceinline__ T &operator()({indices}) const {{ return data[{_offset(ndim, ndim)}]; }}
 }};
 """
 
 
-def array_name(element: str, shape: tuple[int, ...]) -> str:
+def array_name(element: str, shape: tuple[int, ...], place: str) -> str:
     """`kb_shared2<float, 16, 17>`."""
-    return f"kb_shared{len(shape)}<{element}, {', '.join(map(str, shape))}>"
+    return f"kb_{place}{len(shape)}<{element}, {', '.join(map(str, shape))}>"
 
 
-def view(ndim: int, count: int) -> str:
+def view(ndim: int, count: int, place: str) -> str:
     """`kb_view(array, i, …)`: the array at `count` leading indices."""
     names = [f"N{axis}" for axis in range(ndim)]
-    left = f"kb_shared{ndim - count}<T, {', '.join(names[count:])}>"
+    left = f"kb_{place}{ndim - count}<T, {', '.join(names[count:])}>"
     indices = ", ".join(f"int i{axis}" for axis in range(count))
-    parameters = f"kb_shared{ndim}<T, {', '.join(names)}> a, {indices}"
+    parameters = f"kb_{place}{ndim}<T, {', '.join(names)}> a, {indices}"
     head = f"template <class T, {_extents(ndim)}> {INLINE} {left} kb_view({parameters})"
     return f"{head} {{ return {left}{{a.data + {_offset(ndim, count)}}}; }}\n"
 

@@ -19,9 +19,9 @@ from kbuild.ir.types import (
     FLOAT16,
     FLOAT32,
     Array,
+    Fixed,
     Matrix,
     Scalar,
-    Shared,
     Type,
     Vector,
     is_composite,
@@ -41,10 +41,10 @@ if TYPE_CHECKING:
         def fill(self, type: Vector | Matrix) -> str: ...
         def rounding(self, source: Scalar, target: Scalar) -> str: ...
         def view(self, array: Array, count: int) -> str: ...
+        def table(self, table: nodes.Table) -> str: ...
         def position(self, what: str) -> str: ...
         def dynamic(self) -> str: ...
-
-        def rows(self, type: Shared) -> str: ...
+        def rows(self, type: Fixed) -> str: ...
         def same(self) -> str: ...
         def from_end(self) -> str: ...
         def atomic(self, name: str, type: Scalar, sum_of: str, scope: str, order: str) -> str: ...
@@ -76,6 +76,8 @@ class ExpressionEmitter:
                 return constant(value, type)
             case nodes.Read(symbol):
                 return self.name_of(symbol)
+            case nodes.Table():
+                return self.unit.table(expr)
             case nodes.Index(_, _, type, _, cache) if cache:
                 return f"{self.unit.cached('load', cache, type)}({self.element(expr)})"
             case nodes.Index():
@@ -145,9 +147,9 @@ class ExpressionEmitter:
         """Size of a dimension; a view's is one of the array that it is part of."""
         if isinstance(array, nodes.View):
             return self.extent(array.array, axis + len(array.indices))
-        if isinstance(array.type, Shared) and axis == 0 and array.type.is_dynamic:
+        if isinstance(array.type, Fixed) and axis == 0:
             return self.unit.rows(array.type)
-        if isinstance(array.type, Shared):
+        if isinstance(array.type, Fixed):
             return str(array.type.shape[axis])
         return f"{self.text(array)}.shape[{axis}]"
 

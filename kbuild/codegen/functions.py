@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from kbuild.codegen import blocks, native, printing
+from kbuild.codegen import blocks, launch_bounds, native, printing
 from kbuild.codegen.declarations import declared_in_place
 from kbuild.codegen.expressions import ExpressionEmitter, uses_thread
 from kbuild.codegen.helpers import INLINE
@@ -87,7 +87,8 @@ class FunctionEmitter:
                 self.unit.position(what)
         if uses_thread(self.function):
             prologue.append(f"    const {self.thread} kb_tid = {locate};")
-        head = f'// {kernel.name}\nextern "C" __global__ void {entry}({", ".join(parameters)})'
+        before, attribute = launch_bounds.attribute(kernel.launch_bounds, entry)
+        head = f'{before}// {kernel.name}\nextern "C" __global__ void {attribute}{entry}({", ".join(parameters)})'
         return self._whole(head, prologue)
 
     def device_function(self, name: str) -> str:

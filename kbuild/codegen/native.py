@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from kbuild.codegen.helpers import INLINE, elements
 from kbuild.ir import nodes
-from kbuild.ir.types import FLOAT16, Array, IndexedArray, Matrix, Scalar, Shared, Type, Vector
+from kbuild.ir.types import FLOAT16, Array, Fixed, IndexedArray, Matrix, Scalar, Type, Vector
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -61,8 +61,8 @@ template <class T> {INLINE} {name}<T> kb_snippet(kb_array{ndim}<T> a) {{
 """
 
 
-def of_shared(type: Shared, element: str, name: str, rows: str) -> str:
-    """The same of an array in shared memory with so many rows, which is a variable."""
+def of_fixed(type: Fixed, element: str, name: str, rows: str) -> str:
+    """The same of an array in shared memory, or of a table, with so many rows, which is a variable."""
     extents = ", ".join([rows, *map(str, type.shape[1:])])
     strides = ", ".join(str(type.element.size * math.prod(type.shape[axis + 1 :])) for axis in range(type.ndim))
     return f"kb_snippet{type.ndim}<{element}>{{{name}.data, {{{extents}}}, {{{strides}}}}}"

@@ -10,16 +10,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from kbuild.codegen import atomics, blocks, caches, helpers, indexed, native, warps
+from kbuild.codegen import atomics, blocks, caches, helpers, indexed, native, tables, warps
 from kbuild.codegen.functions import FunctionEmitter
 from kbuild.codegen.names import Names, field_name
 from kbuild.codegen.types import SCALAR_NAMES, array_name, composite_name
 from kbuild.errors import InternalError
 from kbuild.intrinsics.table import ALL_ROWS
-from kbuild.ir.nodes import Function, Kernel
+from kbuild.ir.nodes import Function, Kernel, Table
 from kbuild.ir.presence import asks_of_views
 from kbuild.ir.traverse import callees
-from kbuild.ir.types import VOID, Array, IndexedArray, Matrix, Scalar, Shared, Struct, Tuple, Type, Vector
+from kbuild.ir.types import VOID, Array, Constant, Fixed, IndexedArray, Matrix, Scalar, Struct, Tuple, Type, Vector
 
 HEADER_PATH = "/kbuild/helpers.h"
 # Unused variables, and comparisons that are always true for an unsigned type, are no fault of a kernel.
@@ -60,6 +60,7 @@ class UnitEmitter:
     emitted: dict[str, str] = field(default_factory=dict)
     function_names: dict[Function, str] = field(default_factory=dict)
     struct_names: dict[Type, str] = field(default_factory=dict)
+    table_names: dict[tuple[Type, bytes], str] = field(default_factory=dict)
     files: dict[str, str] = field(default_factory=dict)
     keeps_none: bool = False  # a view of no array must be none
 
@@ -83,10 +84,11 @@ class UnitEmitter:
                 return SCALAR_NAMES[type.spelling]
             case Vector() | Matrix():
                 return self._composite(type)
-            case Shared():
+            case Fixed():
                 element = self.type_name(type.element)
-                self.parts.setdefault(("shared", str(type.ndim)), blocks.array(type.ndim))
-                return blocks.array_name(element, type.shape)
+                self.parts.setdefault((type.place, str(type.ndim)), blocks.array(type.ndim, type.place))
+                element = f"const {element}" if isinstance(type, Constant) else element
+                return blocks.array_name(element, type.shape, type.place)
             case IndexedArray():
                 element = self.type_name(type.element)
                 self.parts.setdefault(("at",), indexed.AT)
@@ -180,8 +182,9 @@ class UnitEmitter:
     def view(self, array: Array, count: int) -> str:
         """The helper that fixes leading indices of an array; the type it gives is known before."""
         self.type_name(array)  # of a view of a view nothing else says it
-        if isinstance(array, Shared):
-            self.parts.setdefault(("shared view", str(array.ndim), str(count)), blocks.view(array.ndim, count))
+        if isinstance(array, Fixed):
+            text = blocks.view(array.ndim, count, array.place)
+            self.parts.setdefault((f"{array.place} view", str(array.ndim), str(count)), text)
         elif isinstance(array, IndexedArray):
             text = indexed.view(array.ndim, count, self.keeps_none)
             self.parts.setdefault(("indexed view", str(array.ndim), str(count)), text)
@@ -189,6 +192,16 @@ class UnitEmitter:
             text = helpers.view(array.ndim, count, self.keeps_none)
             self.parts.setdefault(("view", str(array.ndim), str(count)), text)
         return "kb_view"
+
+    def table(self, table: Table) -> str:
+        """A table as an array; two of the same elements are one."""
+        type = table.type
+        assert isinstance(type, Constant)
+        key = type, table.data
+        if key not in self.table_names:
+            self.table_names[key] = name = self.names.fresh(f"table_{table.name}")
+            self.parts[("table", name)] = tables.definition(name, type, table.data)
+        return f"{self.type_name(type)}{{(const {self.type_name(type.element)} *){self.table_names[key]}}}"
 
     def position(self, what: str) -> str:
         """The helper that tells where a thread stands, over all axes."""
@@ -204,8 +217,8 @@ class UnitEmitter:
         self.parts.setdefault(("dynamic",), blocks.DYNAMIC_MEMORY)
         return "kb_dynamic"
 
-    def rows(self, type: Shared) -> str:
-        """The first extent of an array in shared memory."""
+    def rows(self, type: Fixed) -> str:
+        """The first extent of an array in shared or constant memory."""
         if not type.is_dynamic:
             return str(type.shape[0])
         self.dynamic()
@@ -218,6 +231,7 @@ class UnitEmitter:
             return kind, name
         assert isinstance(type, Array)
         element = self.type_name(type.element)
+        element = f"const {element}" if isinstance(type, Constant) else element
         if is_adjoint and native.has_sums(type):
             wrapper = native.adjoint_name(type, element)
             if ("adjoint", wrapper) not in self.parts:
@@ -230,8 +244,8 @@ class UnitEmitter:
             return wrapper, f"{wrapper}{{{name}}}"
         self.parts.setdefault(("snippet", str(type.ndim)), native.view(type.ndim))
         kind = f"kb_snippet{type.ndim}<{element}>"
-        if isinstance(type, Shared):
-            return kind, native.of_shared(type, element, name, self.rows(type))
+        if isinstance(type, Fixed):
+            return kind, native.of_fixed(type, element, name, self.rows(type))
         self.parts.setdefault(("snippet", str(type.ndim), "of an array"), native.of_array(type.ndim))
         return kind, f"kb_snippet({name})"
 

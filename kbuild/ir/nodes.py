@@ -1,13 +1,13 @@
 """The nodes. This file is the grammar:
 
-    kernel   = Kernel(function, ndim, fmad, structs, max_iterations)
+    kernel   = Kernel(function, ndim, fmad, structs, max_iterations, launch_bounds)
     function = Function(name, module, parameters, result, body, shared, wraps, gradient?, replay?)
     stmt     = Assign(place, expr) | Evaluate(expr) | If(expr, stmt*, stmt*) | While(expr, stmt*)
              | For(symbol, start, stop, step, stmt*) | Break | Continue | Return(expr?)
              | Print(pieces, expr*) | Assert(expr, owner, number, text) | Assume(expr, text) | Barrier(expr?)
              | Native(text, expr*, expr*, stmt*)
     place    = Read(symbol) | Index(array, expr*) | Component(place, expr*) | Member(place, field)
-    expr     = Const | place | Extent(array, axis) | View(array, expr*) | ThreadIndex(axis, ndim)
+    expr     = Const | Table(name, data) | place | Extent(array, axis) | View(array, expr*) | ThreadIndex(axis, ndim)
              | Position(what, axis) | Unary | Binary | Compare | Logical | Select(condition, expr, expr)
              | Convert(expr) | Fma(a, b, c) | Build(expr*) | Present(array) | Item(expr, n) | Call(function, expr*)
              | Intrinsic(name, expr*)
@@ -24,6 +24,7 @@ Meaning, where the names leave a choice:
 - An index is from 0 to below the extent. In a function that `wraps`, one below zero of an `Index`, a `View` or a
   `Component` counts from the end: -1 is the last one.
 - `Logical` and `Select` evaluate only what decides. `Compare` with NaN is false, `ne` true.
+- A `Table` is an array in constant memory; `data` are its elements, row by row as in memory. Nothing stores to them.
 - `For` takes start, stop, step once, before the first trip; step 0 means no trip. Its symbol is never assigned in the
   body and never read outside.
 - `Print` writes its pieces, arguments in the places of the conversions, as C's printf does (see `ir.formats`).
@@ -45,8 +46,8 @@ Meaning, where the names leave a choice:
   have, the result is the own value.
 - `Native` is CUDA C++: what it does nobody looks at. It stands at the top of a function, takes the parameters among its
   `inputs`, adds to its `adjoints`, and with a type other than void returns from the function. It may read and change
-  every array that it is given; given values alone, it does nothing but return one. `body` does the same in other words,
-  where `has_body` says so: for the simulator, and for gradients that nobody has written.
+  every array that it is given, but for tables; given values alone, it does nothing but return one. `body` does the same
+  in other words, where `has_body` says so: for the simulator, and for gradients that nobody has written.
 - A function's `gradient` and `replay` say how it is differentiated; they mean nothing for what it computes, and are
   reached through it, not called. `gradient` adds to the adjoints of the arguments: its parameters are those of the
   function, then for each that is an array with floats in it the adjoint array (of the same type, and perhaps not
@@ -104,6 +105,16 @@ class Read:
     """The value of a symbol, or the place of one."""
 
     symbol: Symbol
+    type: Type
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table of constants as an array: `name` is for people, `data` holds the elements as memory does."""
+
+    name: str
+    data: bytes
     type: Type
     span: Span | None = None
 
@@ -426,7 +437,9 @@ class Function:
 @dataclass(frozen=True, slots=True, eq=False)
 class Kernel:
     """An entry: `name` is `module:qualname`, `ndim` the number of results of its `tid()`. `max_iterations` is how many
-    trips a loop takes at most, each time it is entered, whose number of trips nobody knows before.
+    trips a loop takes at most, each time it is entered, whose number of trips nobody knows before. `launch_bounds` are
+    the most threads of a block, and how many blocks a multiprocessor is to hold (0: nothing is said, None: each target
+    as many as do it good); they mean nothing for what is computed.
     """
 
     name: str
@@ -435,10 +448,12 @@ class Kernel:
     fmad: bool = True
     structs: tuple[Struct, ...] = ()
     max_iterations: int | None = None
+    launch_bounds: tuple[int, int | None] | None = None
 
 
 Expr: TypeAlias = (
     Const
+    | Table
     | Read
     | Index
     | Component

@@ -20,6 +20,9 @@ def print_kernel(kernel: Kernel) -> str:
     head = f"kernel {kernel.name} ndim={kernel.ndim}"
     if kernel.max_iterations is not None:
         head += f" max_iterations={kernel.max_iterations}"
+    if kernel.launch_bounds is not None:
+        threads, blocks = kernel.launch_bounds
+        head += f" launch_bounds={threads}" + (", auto" if blocks is None else f", {blocks}" if blocks else "")
     return "\n".join([*parts, print_function(kernel.function, head)])
 
 
@@ -136,6 +139,8 @@ def _expr(expr: Expr, names: SymbolNames) -> str:
             return f"{type}({value!r})"
         case nodes.Read(symbol):
             return names[symbol]
+        case nodes.Table(name, _, type):
+            return f"{name}: {type}"
         case nodes.Index(base, indices, _, _, cache) if cache:
             return f"{cache}({show(base)}[{many(indices)}])"
         case nodes.Index(base, indices) | nodes.View(base, indices) | nodes.Component(base, indices):

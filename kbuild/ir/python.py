@@ -19,7 +19,9 @@ from kbuild.ir.effects import HasEffects
 from kbuild.ir.formats import Piece
 from kbuild.ir.nodes import Const, Expr, Function, Kernel, Stmt, Symbol
 from kbuild.ir.python_expressions import Expressions
+from kbuild.ir.python_tables import Tables
 from kbuild.ir.python_types import RESERVED, Names, TypeNames, call, kb, parsed
+from kbuild.ir.tables import tables_in
 from kbuild.ir.traverse import callees, walk
 from kbuild.ir.types import INT32, Array, Shared, Tuple, Type
 
@@ -33,15 +35,21 @@ def print_python(kernel: Kernel, has_effects: HasEffects) -> str:
     names = Names(RESERVED)
     function_names = {function: names.fresh(_identifier(function.name)) for function in functions}
     types = TypeNames(names)
+    tables = Tables(types)
+    for table in tables_in([kernel.function]):
+        tables(table)
     for spelled in [*kernel.structs, *_spelled_types(functions)]:
         types(spelled)  # before any variable takes its name
-    definitions = [_Definition(function, types, function_names, has_effects).made() for function in functions]
+    definitions = [_Definition(function, types, tables, function_names, has_effects).made() for function in functions]
     has_asserts = any(isinstance(node, nodes.Assert) for function in functions for node in walk(function.body))
     options: dict[str, bool | int] = {"fmad": kernel.fmad, **({"asserts": True} if has_asserts else {})}
     if kernel.max_iterations is not None:
         options["max_iterations"] = kernel.max_iterations
-    definitions[-1].decorator_list = [call(kb("kernel"), **{name: ast.Constant(on) for name, on in options.items()})]
-    body = [*types.declarations, *definitions]
+    written: dict[str, ast.expr] = {name: ast.Constant(on) for name, on in options.items()}
+    if kernel.launch_bounds is not None:
+        written |= _bounds(*kernel.launch_bounds)
+    definitions[-1].decorator_list = [call(kb("kernel"), **written)]
+    body = [*types.declarations, *tables.declarations, *definitions]
     return "\n\n".join([_imports(body), *map(_text, body)]) + "\n"
 
 
@@ -53,6 +61,13 @@ def _spelled_types(functions: list[Function]) -> Iterator[Type]:
         for node in walk(function.body):
             if isinstance(node, (Const, nodes.Build, nodes.Convert)) and not isinstance(node.type, (Tuple, Array)):
                 yield node.type
+
+
+def _bounds(threads: int, blocks: int | None) -> dict[str, ast.expr]:
+    if blocks is None:
+        return {"launch_bounds": ast.Constant("auto"), "block_dim": ast.Constant(threads)}
+    both = ast.Tuple([ast.Constant(threads), ast.Constant(blocks)], ast.Load())
+    return {"launch_bounds": both if blocks else ast.Constant(threads)}
 
 
 def _text(statement: ast.stmt) -> str:
@@ -74,12 +89,17 @@ class _Definition:
     """One function as a `def`."""
 
     def __init__(
-        self, function: Function, types: TypeNames, function_names: dict[Function, str], has_effects: HasEffects
+        self,
+        function: Function,
+        types: TypeNames,
+        tables: Tables,
+        function_names: dict[Function, str],
+        has_effects: HasEffects,
     ) -> None:
         self.function, self.types, self.function_names = function, types, function_names
         self._symbols: dict[Symbol, str] = {}
         self.names = Names(types.names.taken)
-        self.expressions = Expressions(types, self.name_of, function_names.__getitem__, has_effects)
+        self.expressions = Expressions(types, tables, self.name_of, function_names.__getitem__, has_effects)
 
     def name_of(self, symbol: Symbol) -> str:
         """The name of a variable: no two of a function share one."""

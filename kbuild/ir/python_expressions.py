@@ -7,16 +7,16 @@ not: a bare number takes the type of what stands beside it, alone it is int32 or
 from __future__ import annotations
 
 import ast
-import math
-import struct
 from collections.abc import Callable, Sequence
 
 from kbuild.errors import InternalError
 from kbuild.ir import nodes
 from kbuild.ir.effects import HasEffects
 from kbuild.ir.nodes import Const, Expr, Function, Symbol
+from kbuild.ir.python_numbers import number
+from kbuild.ir.python_tables import Tables
 from kbuild.ir.python_types import TypeNames, call, kb
-from kbuild.ir.types import BOOL, FLOAT32, INT32, Array, Matrix, Scalar, Tuple, Type, Vector, is_composite
+from kbuild.ir.types import BOOL, FLOAT32, INT32, Array, Matrix, Tuple, Type, Vector, is_composite
 
 _BINARY: dict[str, type[ast.operator]] = {
     "add": ast.Add,
@@ -48,16 +48,13 @@ class Expressions:
     def __init__(
         self,
         types: TypeNames,
+        tables: Tables,
         name_of: Callable[[Symbol], str],
         name_of_function: Callable[[Function], str],
         has_effects: HasEffects,
     ) -> None:
-        self.types, self.name_of, self.name_of_function, self.has_effects = (
-            types,
-            name_of,
-            name_of_function,
-            has_effects,
-        )
+        self.types, self.tables, self.has_effects = types, tables, has_effects
+        self.name_of, self.name_of_function = name_of, name_of_function
 
     # Constants, in three kinds of places
 
@@ -93,6 +90,8 @@ class Expressions:
                 return ast.Constant(value)
             case nodes.Read(symbol):
                 return ast.Name(self.name_of(symbol), ast.Load())
+            case nodes.Table():
+                return self.tables(expr)
             case nodes.Index(cache=hint) if hint:
                 return call(kb(f"load_{hint}"), *self.element(expr))
             case nodes.Index(base, indices) | nodes.View(base, indices):
@@ -185,33 +184,6 @@ class Expressions:
     def element(self, place: nodes.Index) -> list[ast.expr]:
         """The array and the indices of an element."""
         return [self.plain(place.array), *(self._index(i, None) for i in place.indices)]
-
-
-def number(const: Const) -> ast.expr:
-    """A number of the source that is exactly this constant once it has its type."""
-    value = const.value
-    if isinstance(value, bool):
-        return ast.Constant(value)
-    if math.isnan(value) or math.isinf(value):
-        name = "nan" if math.isnan(value) else "inf"
-        found: ast.expr = ast.Attribute(ast.Name("math", ast.Load()), name, ast.Load())
-    else:
-        found = ast.Constant(_shortest(abs(value), const.type))
-    return ast.UnaryOp(ast.USub(), found) if math.copysign(1.0, value) < 0 else found
-
-
-def _shortest(value: int | float, type: Type) -> int | float:
-    """The number with the fewest digits that its type rounds to the value: 0.1, and not 0.10000000149011612."""
-    if isinstance(value, int) or not isinstance(type, Scalar) or type.size == 8:
-        return value
-    for digits in range(1, 10):
-        short = float(f"{value:.{digits}g}")
-        try:
-            if struct.unpack(type.code, struct.pack(type.code, short)) == (value,):
-                return short
-        except OverflowError:
-            continue
-    return value
 
 
 def _subscript(base: ast.expr, indices: list[ast.expr]) -> ast.expr:

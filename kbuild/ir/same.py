@@ -12,7 +12,7 @@ import math
 from kbuild.ir import nodes
 from kbuild.ir.nodes import Function, Kernel, Symbol
 from kbuild.ir.traverse import callees
-from kbuild.ir.types import Array, Shared, Struct, Tuple, Type
+from kbuild.ir.types import Array, Fixed, Struct, Tuple, Type
 
 
 def difference(kernel: Kernel, other: Kernel) -> str | None:
@@ -35,7 +35,7 @@ class _Comparison:
         self.pairs: tuple[dict[object, object], dict[object, object]] = ({}, {})
 
     def kernels(self, a: Kernel, b: Kernel) -> None:
-        self.require((a.ndim, a.fmad, a.max_iterations), (b.ndim, b.fmad, b.max_iterations), "kernel")
+        self.require(_options(a), _options(b), "kernel")
         # A called function is compared where it is first met, so that recursion follows the calls.
         self.functions(a.function, b.function, "kernel")
         self.require(len(callees(a.function)), len(callees(b.function)), "number of functions")
@@ -110,8 +110,9 @@ class _Comparison:
     def _fields(self, a: object, b: object, at: str) -> None:
         for field in dataclasses.fields(a):  # type: ignore[arg-type]
             one, two = getattr(a, field.name), getattr(b, field.name)
-            # An assert's owner, number and words say where it stands.
+            # An assert's owner, number and words say where it stands, and a table's name what it is called there.
             says = isinstance(a, (nodes.Assert, nodes.Assume)) and field.name != "condition"
+            says = says or (isinstance(a, nodes.Table) and field.name == "name")
             if field.name != "span" and not says:
                 self.values(one, two, f"{at}.{type(a).__name__}.{field.name}")
 
@@ -120,8 +121,12 @@ class _Comparison:
             raise _DifferentError(f"{at}: {_shown(a)} is not {_shown(b)}")
 
 
+def _options(kernel: Kernel) -> tuple[object, ...]:
+    return kernel.ndim, kernel.fmad, kernel.max_iterations, kernel.launch_bounds
+
+
 def _shape(type: Array) -> tuple[int, ...]:
-    return type.shape if isinstance(type, Shared) else ()
+    return type.shape if isinstance(type, Fixed) else ()
 
 
 def _shown(value: object) -> str:

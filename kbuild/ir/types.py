@@ -1,5 +1,5 @@
 """Types of IR expressions: the layouts of `loader.abi`, and those that never leave a kernel (tuples, nothing, arrays in
-shared memory)."""
+shared and constant memory)."""
 
 from __future__ import annotations
 
@@ -51,7 +51,9 @@ __all__ = [
     "UINT64",
     "VOID",
     "Array",
+    "Constant",
     "Field",
+    "Fixed",
     "IndexedArray",
     "Matrix",
     "Scalar",
@@ -83,19 +85,17 @@ class Tuple(Type):
         self.size = self.align = 0
 
 
-class Shared(Array):
-    """An array in the memory that the threads of a block share: its extents are constants, its elements row-major.
-
-    The first may be `DYNAMIC`: as many rows as fit into the bytes that the launch gives.
-    """
+class Fixed(Array):
+    """An array whose extents are constants and whose elements are row-major. No launch can give one."""
 
     __slots__ = ("shape",)
+    place = ""
 
     def __init__(self, element: Type, shape: tuple[int, ...]) -> None:
         super().__init__(element, len(shape))
         self.shape = shape
         extents = ", ".join("?" if extent == DYNAMIC else str(extent) for extent in shape)
-        self.spelling = f"shared[{element.spelling}, {extents}]"
+        self.spelling = f"{self.place}[{element.spelling}, {extents}]"
         self.size = self.align = 0
 
     @property
@@ -110,6 +110,21 @@ class Shared(Array):
 
     @property
     def bytes(self) -> int:
+        """What its elements take."""
+        return math.prod(self.shape) * self.element.size
+
+
+class Shared(Fixed):
+    """An array in the memory that the threads of a block share.
+
+    The first extent may be `DYNAMIC`: as many rows as fit into the bytes that the launch gives.
+    """
+
+    __slots__ = ()
+    place = "shared"
+
+    @property
+    def bytes(self) -> int:
         """What its elements take, in whole words: atomics on narrow ones work on the word around. 0 where the launch
         says how many there are."""
         return align_up(math.prod(self.shape) * self.element.size, WORD)
@@ -118,6 +133,13 @@ class Shared(Array):
     def alignment(self) -> int:
         """Where it may begin: an element, and a word."""
         return max(self.element.align, WORD)
+
+
+class Constant(Fixed):
+    """A table in constant memory, or a part of one: its elements are part of the machine code and never change."""
+
+    __slots__ = ()
+    place = "constant"
 
 
 class Void(Type):

@@ -17,7 +17,7 @@ from kbuild.ir.liveness import Block, Live, Point, analyse, assigned, reads, rea
 from kbuild.ir.nodes import Const, Function, Kernel, Stmt, Symbol
 from kbuild.ir.printer import SymbolNames
 from kbuild.ir.traverse import callees, root_of, walk
-from kbuild.ir.types import Array, Shared, is_composite
+from kbuild.ir.types import Array, Fixed, Shared, is_composite
 
 _HEADERS = ("name", "type", "space", "scope", "live", "across")
 
@@ -168,7 +168,7 @@ def _space(symbol: Symbol, function: Function, is_kernel: bool, places: _Places)
         return f"shared, {'as the launch says' if symbol.type.is_dynamic else f'{symbol.type.bytes} bytes'}"
     elements = ""
     if isinstance(symbol.type, Array):
-        elements = ", elements shared" if isinstance(symbol.type, Shared) else ", elements global"
+        elements = f", elements {symbol.type.place if isinstance(symbol.type, Fixed) else 'global'}"
     if symbol in function.parameters:
         return ("parameter" if is_kernel else "argument") + elements
     if symbol in places.indexed and is_composite(symbol.type):

@@ -23,6 +23,8 @@ from kbuild.ir.types import (
     UINT32,
     VOID,
     Array,
+    Constant,
+    Fixed,
     IndexedArray,
     Matrix,
     Scalar,
@@ -44,8 +46,8 @@ def verify(kernel: Kernel, has_effects: HasEffects) -> Kernel:
     """The kernel itself when it is legal. `has_effects` answers for an intrinsic by name. Raises InternalError."""
     if not 1 <= kernel.ndim <= 4:
         raise InternalError(f"{kernel.name}: ndim {kernel.ndim}")
-    if any(isinstance(parameter.type, Shared) for parameter in kernel.function.parameters):
-        raise InternalError(f"{kernel.name}: a launch cannot give an array in shared memory")
+    if any(isinstance(parameter.type, Fixed) for parameter in kernel.function.parameters):
+        raise InternalError(f"{kernel.name}: a launch cannot give an array in shared or constant memory")
     if kernel.max_iterations is not None and kernel.max_iterations < 1:
         raise InternalError(f"{kernel.name}: max_iterations {kernel.max_iterations}")
     for function in [*reached(kernel.function), kernel.function]:
@@ -157,6 +159,8 @@ class _Verifier:
         if isinstance(root, nodes.Read):
             self.require(root.symbol not in self.loop_symbols, target, "assigns a loop symbol")
             self.require(root.symbol not in self.function.shared, target, "assigns an array in shared memory")
+        else:
+            self.require(not isinstance(root.array.type, Constant), target, "assigns an element of a table")  # type: ignore[union-attr]
 
     def value(self, expr: Expr, effects_allowed: bool) -> None:
         """An expression that may itself be a call with effects; its operands may not."""
@@ -181,6 +185,8 @@ class _Verifier:
         match expr:
             case nodes.Const(value, type):
                 self.require(isinstance(type, Scalar) and _fits(value, type), expr, f"{value!r} is no {type}")
+            case nodes.Table(_, data, type):
+                self.require(isinstance(type, Constant) and type.bytes == len(data), expr, "table")
             case nodes.Read(symbol, type):
                 self.require(symbol.type == type, expr, "type of the symbol differs")
                 known = symbol in self.assigned or symbol in self.loop_symbols
@@ -252,6 +258,8 @@ class _Verifier:
                 # Its types are held to its signature where it is built, by `intrinsics.table`.
                 on_element = bool(arguments) and isinstance(root_of(arguments[0]), nodes.Index)
                 self.require(on_element or not self.has_effects(name), expr, "atomic on no element of an array")
+                if on_element and self.has_effects(name):
+                    self.place(arguments[0])
 
     def binary(self, expr: nodes.Binary) -> None:
         left, right, type = expr.left.type, expr.right.type, expr.type
@@ -289,8 +297,8 @@ def view_type(array: Type, count: int) -> Type | None:
     """The type of an array at `count` indices, None where no dimension is left."""
     if not isinstance(array, Array) or count >= array.ndim:
         return None
-    if isinstance(array, Shared):
-        return Shared(array.element, array.shape[count:])
+    if isinstance(array, Fixed):
+        return type(array)(array.element, array.shape[count:])
     kind = IndexedArray if isinstance(array, IndexedArray) else Array
     return kind(array.element, array.ndim - count)
 

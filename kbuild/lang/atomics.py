@@ -10,7 +10,7 @@ from kbuild.ir import nodes
 from kbuild.ir.nodes import Const, Expr
 from kbuild.ir.traverse import root_of
 from kbuild.ir.types import INT32, Array, Matrix, Vector, element_of, is_composite, is_number
-from kbuild.lang import adjoints, places
+from kbuild.lang import adjoints, places, tables
 from kbuild.lang.context import Context, assigned_symbols
 from kbuild.lang.operands import Operand, Static, describe
 from kbuild.lang.parts import fixed
@@ -38,6 +38,7 @@ def call(ctx: Context, name: str, node: ast.Call) -> Operand:
     indices, operands = rest[: len(rest) - values], rest[len(rest) - values :]
     subscript = ast.copy_location(ast.Subscript(node.args[0], node.args[1], ast.Load()), node)
     place = places.element(ctx, array, indices, subscript)
+    tables.refuse_storing(ctx, place, node)
     places.refuse_view(ctx, place, node)
     assert isinstance(place, nodes.Index)
     typed = [ctx.coerce(o, place.type, node, f"the value of kb.{name}") for o in operands]
@@ -65,6 +66,7 @@ def _option(ctx: Context, name: str, option: str, node: ast.Call) -> str:
 def _on_place(ctx: Context, name: str, node: ast.Call, order: str, scope: str) -> Expr:
     """`kb.atomic_max(bodies[i].energy, x)`: an element of an array as it is written, or a part of one."""
     place = places.as_place(ctx, node.args[0])
+    tables.refuse_storing(ctx, place, node)
     if not isinstance(place, (nodes.Index, nodes.Component, nodes.Member)) or not isinstance(
         root_of(place), nodes.Index
     ):

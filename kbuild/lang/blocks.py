@@ -12,7 +12,7 @@ from kbuild.errors import Diagnostic, Note, Span
 from kbuild.ir import nodes
 from kbuild.ir.blocks import shared_arrays, shared_bytes
 from kbuild.ir.nodes import Const, Expr, Function, Symbol
-from kbuild.ir.types import DYNAMIC, INT32, UINT32, Array, IndexedArray, Shared, Type, is_integer
+from kbuild.ir.types import DYNAMIC, INT32, UINT32, Array, Fixed, IndexedArray, Shared, Type, is_integer
 from kbuild.lang.context import Context
 from kbuild.lang.expressions import outer
 from kbuild.lang.operands import Operand, Pack, Static, Untyped, describe
@@ -65,9 +65,9 @@ def refuse_reassigning(ctx: Context, symbol: Symbol, node: ast.AST) -> None:
         ctx.refuse("KB193", text, node, f"assign to its elements (`{symbol.name}[i] = …`), or use another name")
 
 
-def in_shared_memory(wanted: Type, given: Type | None) -> Shared | None:
+def of_fixed_shape(wanted: Type, given: Type | None) -> Fixed | None:
     """An argument's type where a parameter takes any array like it: functions are made for the shape that they get."""
-    if not isinstance(wanted, Array) or isinstance(wanted, IndexedArray) or not isinstance(given, Shared):
+    if not isinstance(wanted, Array) or isinstance(wanted, IndexedArray) or not isinstance(given, Fixed):
         return None
     return given if (wanted.element, wanted.ndim) == (given.element, given.ndim) else None
 

@@ -22,9 +22,9 @@ from kbuild.ir.types import (
     INT32,
     VOID,
     Array,
+    Fixed,
     Matrix,
     Scalar,
-    Shared,
     Struct,
     Type,
     Vector,
@@ -539,7 +539,7 @@ def _length(ctx: Context, given: list[Operand], node: ast.Call) -> Operand:
         return Untyped(len(given[0].items), ctx.span(node))
     value = ctx.typed(given[0], node)
     match value.type:
-        case Shared() if not value.type.is_dynamic:
+        case Fixed() if not value.type.is_dynamic:
             return Untyped(value.type.shape[0], ctx.span(node))
         case Array():
             return nodes.Extent(value, 0, INT32, ctx.span(node))

@@ -17,7 +17,7 @@ from kbuild.errors import Diagnostic, Note, Report, Span
 from kbuild.ir import nodes
 from kbuild.ir.nodes import Const, Expr, Function, Read, Stmt, Symbol
 from kbuild.ir.traverse import root_of, walk
-from kbuild.ir.types import BOOL, Array, Shared, Type, is_number
+from kbuild.ir.types import BOOL, Array, Fixed, Type, is_number
 from kbuild.lang.operands import (
     NOTHING,
     Operand,
@@ -191,6 +191,10 @@ class Context:
         if operand.value is NOTHING:
             self.refuse("KB131", "this function returns nothing, so it has no value", operand.span)
         help = "capture numbers, booleans, enum members, vectors or matrices; pass arrays as parameters"
+        if is_table(operand.value):
+            help = (
+                "a table that never changes: `TABLE = kb.constant(…)` outside the kernel; else pass it as a parameter"
+            )
         self.refuse("KB105", f"{describe(operand)} is no value inside a kernel", node, help)
 
     def coerce(self, operand: Operand, type: Type, node: ast.AST, what: str) -> Expr:
@@ -240,7 +244,7 @@ class Context:
         expr = self.typed(operand, node)
         if expr.type == BOOL:
             return expr
-        if isinstance(expr.type, Shared):
+        if isinstance(expr.type, Fixed):
             return Const(True, BOOL, expr.span)
         if isinstance(expr.type, Array):
             return nodes.Present(expr, BOOL, self.span(node))
@@ -305,6 +309,11 @@ class Context:
             self.emit(nodes.Evaluate(value, value.span))
             return value
         return self.temporary(value)
+
+
+def is_table(value: object) -> bool:
+    """A Python object that `kb.constant` would make a table of: a list, or an array of NumPy's."""
+    return isinstance(value, list) or type(value).__module__ == "numpy"
 
 
 def depends_on_memory(expr: Expr) -> bool:

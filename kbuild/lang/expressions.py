@@ -11,10 +11,11 @@ from kbuild.intrinsics.absent import ABSENT
 from kbuild.ir import nodes
 from kbuild.ir.nodes import Const, Expr, Read, Symbol
 from kbuild.ir.types import BOOL, Array, Matrix, Scalar, Struct, Vector
-from kbuild.lang import operators, own_operators, places
+from kbuild.lang import operators, own_operators, places, tables
 from kbuild.lang.context import Context, ExpressionHandler
 from kbuild.lang.operands import Operand, Pack, Place, Silenced, Static, Untyped, fit
 from kbuild.lang.scope import UnresolvedName
+from kbuild.loader.constants import Constant
 from kbuild.loader.layout import abi_type
 from kbuild.loader.values import Mat, Vec, class_of
 
@@ -70,7 +71,7 @@ def _refuse_absent(ctx: Context, name: str, family: str, node: ast.expr) -> NoRe
 
 
 def captured_operand(ctx: Context, value: Any, node: ast.expr) -> Operand:
-    """A Python object as an operand: numbers, enum members that are numbers, vectors and matrices are constants."""
+    """A Python object as an operand: numbers (also as enum members), vectors and matrices are constants."""
     span = ctx.span(node)
     if getattr(type(value), "_kb_absent_", False):
         name = value.__name__ if getattr(value, "is_own", False) else f"kb.{value.__name__}"
@@ -93,6 +94,8 @@ def captured_operand(ctx: Context, value: Any, node: ast.expr) -> Operand:
         numbers = [item if is_truth else fit(item, kind.element) for item in _flat(value)]
         parts = tuple(Const(item, kind.element, span) for item in numbers)  # type: ignore[arg-type]
         return nodes.Build(parts, kind, span)
+    if isinstance(value, Constant):
+        return tables.captured(ctx, value, node)
     if type(value) is tuple:
         return Pack(tuple(captured_operand(ctx, item, node) for item in value), span)
     return Static(value, span)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from kbuild.ir import nodes
-from kbuild.ir.types import Array, Shared
+from kbuild.ir.types import Array, Fixed
 from kbuild.lang import adjoints, places
 from kbuild.lang.context import Context
 from kbuild.lang.operands import NOTHING, Operand, Static, describe
@@ -55,9 +55,10 @@ def _element(ctx: Context, name: str, given: Sequence[Operand], node: ast.Call) 
     if not isinstance(type, Array):
         help = f"pass the array and the indices: `kb.{name}(table, i{values})`"
         ctx.refuse("KB170", f"kb.{name} works on an array, not on {describe(array)}", node.args[0], help)
-    if isinstance(type, Shared):
-        help = "index it: shared memory has no caches before it"
-        ctx.refuse("KB170", f"kb.{name} works on arrays of the launch, not on one in shared memory", node.args[0], help)
+    if isinstance(type, Fixed):
+        help = f"index it: {type.place} memory has no such caches before it"
+        text = f"kb.{name} works on arrays of the launch, not on one in {type.place} memory"
+        ctx.refuse("KB170", text, node.args[0], help)
     subscript = ast.copy_location(ast.Subscript(node.args[0], node.args[1], ast.Load()), node)
     place = places.element(ctx, array, indices, subscript)
     places.refuse_view(ctx, place, node)

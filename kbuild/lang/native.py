@@ -56,10 +56,10 @@ def result_of(program: Program, owner: NativeFunction, file: SourceFile, definit
     except Exception as error:
         text = f"what {owner.name} returns cannot be told: {error}"
         help = "its body is CUDA C++: annotate the result, as in `-> float`; a tuple is a @kb.struct there"
-        raise Refused(Diagnostic("KB198", text, place, help=help, notes=program.notes())) from None
+        raise Refused(Diagnostic("KB189", text, place, help=help, notes=program.notes())) from None
     if isinstance(found, Array):
         text = f"{owner.name} returns an array, which CUDA C++ cannot make here"
-        raise Refused(Diagnostic("KB198", text, place, help="pass it to the function", notes=program.notes()))
+        raise Refused(Diagnostic("KB189", text, place, help="pass it to the function", notes=program.notes()))
     return found
 
 
@@ -81,12 +81,12 @@ def statement(
         if symbol.name in _KEYWORDS:
             said = f"{symbol.name!r} of {owner.name} is a word of C++, and its snippet could not name it"
             at = symbol.span or head(file, definition)
-            raise Refused(Diagnostic("KB198", said, at, help="rename the parameter", notes=program.notes()))
+            raise Refused(Diagnostic("KB189", said, at, help="rename the parameter", notes=program.notes()))
         if isinstance(symbol.type, Struct) and any(isinstance(f.type, Array) for f in symbol.type.fields):
             said = f"{symbol.name!r} of {owner.name} is a struct with arrays, which snippets do not take"
             at = symbol.span or head(file, definition)
             help = "pass the arrays beside it"
-            raise Refused(Diagnostic("KB198", said, at, help=help, notes=program.notes()))
+            raise Refused(Diagnostic("KB189", said, at, help=help, notes=program.notes()))
     reads: list[tuple[Expr, ...]] = [tuple(Read(s, s.type, s.span) for s in some) for some in (inputs, adjoints)]
     return nodes.Native(
         text=text,
@@ -112,7 +112,7 @@ def gradient(
     if isinstance(lowered.result, Tuple):
         span = head(*place)
         said = f"{owner.name} has several results, and an adj_snippet knows of one, `adj_ret`"
-        raise Refused(Diagnostic("KB198", said, span, help="return a @kb.struct", notes=program.notes()))
+        raise Refused(Diagnostic("KB189", said, span, help="return a @kb.struct", notes=program.notes()))
     own = tuple(Symbol(one.name, one.type, one.span) for one in lowered.parameters)
     adjoints = {
         one: Symbol(f"adj_{one.name}", one.type, one.span)
@@ -167,12 +167,12 @@ def _refuse_what_cannot_be(program: Program, owner: NativeFunction, text: str, s
     if foreign is not None:
         said = f"the snippet of {owner.name} says `{foreign[0]}`, which is Warp's, and not here"
         help = "docs/cuda.md says what a snippet has: CUDA C++, its parameters, and their types (vec3f, mat3x3f, …)"
-        raise Refused(Diagnostic("KB198", said, _at(span, text, foreign.start()), help=help, notes=program.notes()))
+        raise Refused(Diagnostic("KB189", said, _at(span, text, foreign.start()), help=help, notes=program.notes()))
     directive = _DIRECTIVE.search(text)
     if directive is not None:
         said = f"the snippet of {owner.name} has an #{directive[1]}, and is the body of a function"
         help = "write what needs a header as a kernel in a .cu file (docs/cuda.md)"
-        raise Refused(Diagnostic("KB198", said, _at(span, text, directive.start()), help=help, notes=program.notes()))
+        raise Refused(Diagnostic("KB189", said, _at(span, text, directive.start()), help=help, notes=program.notes()))
 
 
 def _at(span: Span, text: str, position: int) -> Span:

@@ -12,6 +12,7 @@ from typing import NoReturn, Protocol
 from kbuild.errors import Diagnostic, Note, Span
 from kbuild.ir.gradients import interface
 from kbuild.ir.nodes import Function, Read, Symbol
+from kbuild.ir.types import Constant
 from kbuild.lang import native
 from kbuild.lang.annotations import parameters_of
 from kbuild.lang.operands import Operand, Refused
@@ -43,7 +44,10 @@ def attached(program: Program, function: runtime.Function, lowered: Function, sp
     """
     gradient = replay = None
     about = interface(lowered)
-    if function.gradient is not None and (about.arrays or about.values):
+    has_floats = bool(about.arrays or about.values)
+    if has_floats and (function.gradient is not None or _has_adjoint_text(function)):
+        _refuse_tables(program, function, lowered, span)
+    if has_floats and function.gradient is not None:
         with program.inside(function.gradient, span, in_gradient=True):
             gradient = _gradient(program, function, function.gradient, lowered)
     if function.replay is not None:
@@ -56,6 +60,10 @@ def attached(program: Program, function: runtime.Function, lowered: Function, sp
     if gradient is None and replay is None:
         return lowered
     return dataclasses.replace(lowered, gradient=gradient, replay=replay)
+
+
+def _has_adjoint_text(function: runtime.Function) -> bool:
+    return isinstance(function, NativeFunction) and function.native.adjoint is not None
 
 
 def _gradient(program: Program, function: runtime.Function, own: runtime.Function, lowered: Function) -> Function:
@@ -96,6 +104,13 @@ def _refuse_references(program: Program, function: runtime.Function, place: Span
     if generic.references(function.function):
         text = f"{function.name} changes arguments, and cannot have a gradient or replay of its own"
         _refuse(program, text, place, "let it return the new values")
+
+
+def _refuse_tables(program: Program, function: runtime.Function, lowered: Function, span: Span) -> None:
+    table = next((one for one in lowered.parameters if isinstance(one.type, Constant)), None)
+    if table is not None:
+        text = f"{function.name} has a gradient of its own, which would add to the adjoint of the table {table.name!r}"
+        _refuse(program, text, span, "let the function read the table by its name outside, or pass an array")
 
 
 def _refuse(program: Program, text: str, place: Span, help: str | None = None) -> NoReturn:

@@ -8,9 +8,9 @@ from kbuild.errors import did_you_mean
 from kbuild.ir import nodes
 from kbuild.ir.nodes import Const, Expr, Read, Symbol
 from kbuild.ir.traverse import root_of
-from kbuild.ir.types import DYNAMIC, INT32, Array, Matrix, Shared, Struct, Vector, field_of, is_integer
+from kbuild.ir.types import DYNAMIC, INT32, Array, Fixed, Matrix, Struct, Vector, field_of, is_integer
 from kbuild.ir.verify import component_type, view_type
-from kbuild.lang import adjoints, parts, positions
+from kbuild.lang import adjoints, parts, positions, tables
 from kbuild.lang.context import Context, assigned_symbols
 from kbuild.lang.operands import Operand, Pack, Static, Untyped, describe
 
@@ -27,7 +27,7 @@ def subscript(ctx: Context, node: ast.expr) -> Operand:
         return parts.sliced(ctx, node)
     axes = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
     base, *indices = ctx.operands([node.value, *axes])
-    return adjoints.read(ctx, element(ctx, base, indices, node), node)
+    return tables.folded(adjoints.read(ctx, element(ctx, base, indices, node), node))
 
 
 def several(ctx: Context, node: ast.expr) -> Operand:
@@ -83,7 +83,8 @@ def element(ctx: Context, base: Operand, indices: list[Operand], node: ast.Subsc
 def _item(ctx: Context, base: Pack, indices: list[Operand], node: ast.Subscript) -> Operand:
     index = indices[0]
     if len(indices) != 1 or not isinstance(index, Untyped) or not isinstance(index.value, int):
-        ctx.refuse("KB140", "the position in a tuple or shape must be a constant", node)
+        help = "a tuple of numbers that is indexed while the kernel runs is a table: `TABLE = kb.constant((…))`"
+        ctx.refuse("KB140", "the position in a tuple or shape must be a constant", node, help)
     if not -len(base.items) <= index.value < len(base.items):
         ctx.refuse("KB141", f"position {index.value} of {len(base.items)} values", node)
     return base.items[index.value]
@@ -93,7 +94,7 @@ def _array_element(ctx: Context, array: Expr, type: Array, indices: list[Operand
     if not 0 < len(indices) <= type.ndim:
         help = f"the array has {type.ndim} dimension(s)"
         ctx.refuse("KB140", f"{len(indices)} index(es) for {type}", node, help)
-    if isinstance(type, Shared):
+    if isinstance(type, Fixed):
         typed = tuple(
             _bounded(ctx, operand, extent, node) if extent != DYNAMIC else _of_dynamic(ctx, array, operand, node)
             for operand, extent in zip(indices, type.shape, strict=False)
@@ -108,7 +109,8 @@ def _array_element(ctx: Context, array: Expr, type: Array, indices: list[Operand
             _counted_from_end(ctx, array, axis, operand, node) if _from_end(operand) else _integer(ctx, operand, node)
             for axis, operand in enumerate(indices)
         )
-    left = view_type(type, len(typed))
+    array, typed = tables.unviewed(array, typed)
+    left = view_type(array.type, len(typed))
     if left is not None:
         return nodes.View(array, typed, left, ctx.span(node))
     return nodes.Index(array, typed, type.element, ctx.span(node))
@@ -213,7 +215,7 @@ def _member(ctx: Context, base: Expr, type: Struct, node: ast.Attribute) -> Expr
 
 def _array_attribute(ctx: Context, array: Expr, type: Array, node: ast.Attribute) -> Operand:
     span = ctx.span(node)
-    if node.attr == "shape" and isinstance(type, Shared):
+    if node.attr == "shape" and isinstance(type, Fixed):
         known = tuple(Untyped(extent, span) for extent in type.shape)
         return Pack((nodes.Extent(array, 0, INT32, span), *known[1:]) if type.is_dynamic else known, span)
     if node.attr == "shape":
@@ -258,6 +260,7 @@ def _kept(ctx: Context, base: Operand, changed: frozenset[Symbol]) -> Operand:
 def target(ctx: Context, node: ast.expr) -> Expr:
     """A subscript or attribute as a place to assign to."""
     place = as_place(ctx, node)
+    tables.refuse_storing(ctx, place, node)
     refuse_view(ctx, place, node)
     if isinstance(place, Read) and adjoints.is_variable(ctx, place):
         return place

@@ -20,9 +20,21 @@ from kbuild.errors import CompileError, Diagnostic, Note, Report, Span
 from kbuild.ir import nodes
 from kbuild.ir.gradients import interface
 from kbuild.ir.nodes import Function, Kernel, Stmt, Symbol
+from kbuild.ir.tables import tables_in
 from kbuild.ir.traverse import callees, reached, walk
 from kbuild.ir.types import VOID, Tuple, Type, structs_in
-from kbuild.lang import adjoints, blocks, calls, expressions, native, own_gradients, references, statements, zeros
+from kbuild.lang import (
+    adjoints,
+    blocks,
+    calls,
+    expressions,
+    native,
+    own_gradients,
+    references,
+    statements,
+    tables,
+    zeros,
+)
 from kbuild.lang.annotations import Annotated, Callee, Open, Several, parameter_type, parameters_of
 from kbuild.lang.context import Context
 from kbuild.lang.operands import (
@@ -40,7 +52,7 @@ from kbuild.lang.operands import (
 from kbuild.lang.scope import Scope
 from kbuild.lang.source import definition_of, head
 from kbuild.lang.stubs import is_stub
-from kbuild.loader import generic
+from kbuild.loader import generic, launch_bounds
 from kbuild.loader import types as runtime
 from kbuild.loader.builtins import Builtin
 from kbuild.loader.generic import is_open
@@ -61,7 +73,7 @@ def lower_kernel(kernel: runtime.Kernel, fmad: bool, report: Report, asserts: bo
     try:
         function = program.lower(kernel, [])
         ndim = _ndim(kernel, function, program.report)
-        _check_shared(kernel, function, program.report)
+        _check_memory(kernel, function, program.report)
     except (Refused, Silenced) as error:
         if isinstance(error, Refused):
             program.report.add(error.diagnostic)
@@ -77,7 +89,15 @@ def lower_kernel(kernel: runtime.Kernel, fmad: bool, report: Report, asserts: bo
     structs = {s.name: s for f in [function, *callees(function)] for p in _types(f) for s in structs_in(p)}
     bound = kernel.options.get("max_iterations")
     assert bound is None or isinstance(bound, int)
-    return Kernel(kernel.name, function, ndim, fmad, tuple(structs[name] for name in sorted(structs)), bound)
+    return Kernel(
+        kernel.name,
+        function,
+        ndim,
+        fmad,
+        tuple(structs[name] for name in sorted(structs)),
+        bound,
+        launch_bounds.of(kernel.options),
+    )
 
 
 def _types(function: Function) -> list[Type]:
@@ -105,12 +125,13 @@ def _ndim(kernel: runtime.Kernel, function: Function, report: Report) -> int:
     return next(iter(found), 1)
 
 
-def _check_shared(kernel: runtime.Kernel, function: Function, report: Report) -> None:
+def _check_memory(kernel: runtime.Kernel, function: Function, report: Report) -> None:
     file, definition = definition_of(kernel.function)
-    wrong = blocks.too_large(kernel.name, function, head(file, definition))
-    wrong = wrong or blocks.several_dynamic(kernel.name, function, head(file, definition))
-    if wrong is not None:
-        report.add(wrong)
+    place = head(file, definition)
+    shared = blocks.too_large(kernel.name, function, place) or blocks.several_dynamic(kernel.name, function, place)
+    for wrong in (shared, tables.too_large(kernel.name, tables_in([function]), place)):
+        if wrong is not None:
+            report.add(wrong)
 
 
 @dataclass
@@ -230,7 +251,7 @@ class _Program:
             raise Silenced
         if ctx.aliases:
             text = f"{owner.name} is CUDA C++, whose parameters are values and arrays: no functions, tuples or places"
-            raise Refused(Diagnostic("KB198", text, head(ctx.file, ctx.definition), notes=self.notes()))
+            raise Refused(Diagnostic("KB189", text, head(ctx.file, ctx.definition), notes=self.notes()))
         result = native.result_of(self, owner, ctx.file, ctx.definition)
         body = None
         if not is_stub(ctx.definition):
@@ -355,7 +376,7 @@ class _Program:
             return None
         if isinstance(found, Static):
             return found
-        return blocks.in_shared_memory(found, getattr(given, "type", None)) or found
+        return blocks.of_fixed_shape(found, getattr(given, "type", None)) or found
 
     def _tuple(
         self, ctx: Context, argument: ast.arg, name: str, found: Open | Several, given: Pack, symbols: list[Symbol]

@@ -15,7 +15,7 @@ from kbuild.ir import nodes
 from kbuild.ir.nodes import Const, Expr, Read
 from kbuild.ir.traverse import root_of
 from kbuild.ir.types import Tuple, Type
-from kbuild.lang import places, static
+from kbuild.lang import places, static, tables
 from kbuild.lang.context import Context, assigned_symbols
 from kbuild.lang.operands import NOTHING, Operand, Place, Static, describe, structured
 from kbuild.lang.parts import fixed
@@ -54,6 +54,7 @@ def arguments(ctx: Context, expressions: Sequence[tuple[ast.expr, bool]], what: 
 
 def _place(ctx: Context, node: ast.expr, what: str) -> Place:
     place = places.as_place(ctx, node)
+    tables.refuse_storing(ctx, place, node)
     places.refuse_view(ctx, place, node)
     root = root_of(place) if isinstance(place, _PLACES) else None
     is_variable = isinstance(root, Read) and root.symbol in ctx.symbols.values() and root.symbol not in ctx.shared

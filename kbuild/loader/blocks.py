@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 class Shape:
     """What of a kernel decides how it is launched: coordinates of `tid()`, whole blocks, a header with an origin, bytes
-    of a `row` of the array whose size the launch gives (0: none). `plain`: it is written in CUDA C++, and gets `shared`
-    bytes of shared memory where a launch says nothing. A block has `most` for launches to give on a device (None: not
-    known yet), beside `static` bytes that the kernel declares.
+    of a `row` of the array whose size the launch gives (0: none), and the most threads that a block may have. `plain`:
+    it is written in CUDA C++, and gets `shared` bytes of shared memory where a launch says nothing. A block has `most`
+    for launches to give on a device (None: not known yet), beside `static` bytes that the kernel declares.
     """
 
-    __slots__ = ("has_origin", "most", "ndim", "plain", "row", "shared", "static", "whole")
+    __slots__ = ("has_origin", "max_threads", "most", "ndim", "plain", "row", "shared", "static", "whole")
 
     def __init__(
         self,
@@ -27,11 +27,12 @@ class Shape:
         whole: bool = False,
         has_origin: bool = False,
         row: int = 0,
+        max_threads: int = geometry.MAX_BLOCK,
         plain: bool = False,
         shared: int = 0,
     ) -> None:
         self.ndim, self.whole, self.has_origin, self.row = ndim, whole, has_origin, row
-        self.plain, self.shared = plain, shared
+        self.max_threads, self.plain, self.shared = max_threads, plain, shared
         self.most: int | None = None
         self.static = 0
 
@@ -42,7 +43,7 @@ class Shape:
 
     def on_device(self, most: int, static: int) -> Shape:
         """The same on a device whose blocks may have `most` bytes of shared memory."""
-        found = Shape(self.ndim, self.whole, self.has_origin, self.row, self.plain, self.shared)
+        found = Shape(self.ndim, self.whole, self.has_origin, self.row, self.max_threads, self.plain, self.shared)
         found.most, found.static = max(most - static, 0), static
         return found
 
@@ -54,6 +55,7 @@ def shape_of(row: dict[str, Any]) -> Shape:
         row.get("whole_blocks", False),
         row.get("origin", False),
         row.get("dynamic_shared", 0),
+        row.get("launch_bounds", (geometry.MAX_BLOCK,))[0],
         row.get("plain", False),
         row.get("shared_memory", 0),
     )
@@ -74,7 +76,8 @@ def plan(dim: object, shape: Shape, block_dim: int, max_blocks: int = 0) -> Iter
     Of more than `max_blocks` blocks, if that is not 0, several are made. What shared memory they give says `shared_of`.
     Raises ValueError or TypeError for what cannot be launched.
     """
-    if shape.whole or shape.row or shape.plain or hasattr(dim.__class__, "_kb_dim_"):
+    is_bounded = shape.max_threads < geometry.MAX_BLOCK
+    if shape.whole or shape.row or shape.plain or is_bounded or hasattr(dim.__class__, "_kb_dim_"):
         from . import grids  # few kernels are launched so
 
         return grids.plan(dim, shape, block_dim, max_blocks)

@@ -81,12 +81,16 @@ class KernelInfo:
 
 
 class Cubin:
-    """`arch` as `sm_90a`; `abi` 7 or 8; `toolkit` the CUDA version `(12, 9)` that made it, None if it does not say."""
+    """`arch` as `sm_90a`; `abi` 7 or 8; `toolkit` the CUDA version `(12, 9)` that made it, None if it does not say;
+    `constants` the bytes of the program's own constants, which all kernels share.
+    """
 
-    __slots__ = ("abi", "arch", "kernels", "toolkit")
+    __slots__ = ("abi", "arch", "constants", "kernels", "toolkit")
 
-    def __init__(self, arch: str, abi: int, toolkit: tuple[int, int] | None, kernels: dict[str, KernelInfo]) -> None:
-        self.arch, self.abi, self.toolkit, self.kernels = arch, abi, toolkit, kernels
+    def __init__(
+        self, arch: str, abi: int, toolkit: tuple[int, int] | None, kernels: dict[str, KernelInfo], constants: int
+    ) -> None:
+        self.arch, self.abi, self.toolkit, self.kernels, self.constants = arch, abi, toolkit, kernels, constants
 
 
 class _Section:
@@ -113,7 +117,8 @@ def read(cubin: bytes) -> Cubin:
             kernels[section.name[11:]].shared = _static_shared(section, elf.number)
         elif section.name.startswith(".text.") and section.name[6:] in kernels:
             kernels[section.name[6:]].code = section.size
-    return Cubin(elf.arch(), elf.abi, elf.toolkit(), kernels)
+    constants = sum(section.size for section in elf.sections if section.name == ".nv.constant3")
+    return Cubin(elf.arch(), elf.abi, elf.toolkit(), kernels, constants)
 
 
 class _Elf:

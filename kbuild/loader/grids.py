@@ -146,6 +146,7 @@ def plan(dim: object, shape: Shape, block_dim: int, max_blocks: int = 0) -> Iter
     """
     shared_of(dim, shape)
     dim = unsized(dim)
+    _check_bounds(_product(dim.block) if isinstance(dim, Grid) and dim.block is not None else block_dim, shape)
     if shape.plain:
         return _of_plain(dim, block_dim, max_blocks)
     if isinstance(dim, Grid):
@@ -211,6 +212,17 @@ def _of_grid(grid: Grid, shape: Shape, block_dim: int, max_blocks: int) -> Itera
         grids = geometry.plan(count, 1, block[0], shape.has_origin, max_blocks)
         return ((header, (blocks, 1, 1), block) for header, blocks in grids)
     return iter([(geometry.header(count, shape.has_origin), grid.grid, block)] if count else [])
+
+
+def _check_bounds(threads: int, shape: Shape) -> None:
+    if threads.__class__ is int and shape.max_threads < threads <= geometry.MAX_BLOCK:
+        most = shape.max_threads
+        name, place = ("__launch_bounds__", "file") if shape.plain else ("launch_bounds", "decorator")
+        raise ValueError(
+            "a block of %d threads, and %s in its %s allows %d: its machine code relies on that\n"
+            "  help: launch it with block_dim=%d or less, or raise %s and build again"
+            % (threads, name, place, most, most, name)
+        )
 
 
 def _check_cap(blocks: int, max_blocks: int) -> None:

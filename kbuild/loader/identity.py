@@ -191,6 +191,8 @@ def encode(value: Any) -> list[Any]:
         return _encode_type(value)
     if isinstance(value, Function):
         return ["function", value.name]
+    if getattr(kind, "_kb_constant_", False):
+        return ["constant", value.type.spelling, list(value.shape), value.digest]
     if getattr(kind, "_kb_struct_", False):
         return ["struct", _qualified(kind), [[name, encode(item)] for name, item in sorted(vars(value).items())]]
     if isinstance(getattr(kind, "_kb_type_", None), abi.Scalar):
@@ -265,6 +267,8 @@ def _describe(value: Any) -> str:
         return "enum %s.%s" % (type(value).__name__, value.name)
     if tag == "function":
         return "function " + str(value.name)
+    if tag == "constant":
+        return "constant %s(%s) %s" % (value.type, ", ".join(map(str, value.shape)), value.digest[:16])
     if tag == "type":
         return "type " + str(getattr(value, "__name__", value))
     return "%s %r" % (type(value).__name__, value)

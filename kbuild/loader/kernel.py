@@ -321,7 +321,8 @@ class BundleKernel:
             if resources["kernel"] == self.index:
                 from . import occupancy  # not for kernels that say how large their blocks are
 
-                return occupancy.best_block(gpu.number, resources["registers"], resources["shared"])
+                most = self.shape.max_threads
+                return occupancy.best_block(gpu.number, resources["registers"], resources["shared"], most)
         return self.block_dim
 
     def load(self, gpu: context.Device) -> Loaded:

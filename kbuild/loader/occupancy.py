@@ -88,16 +88,17 @@ def _by_registers(limits: Limits, registers: int, warps: int) -> int:
     return REGISTERS // limits.partitions // of_warp * limits.partitions // warps
 
 
-def best_block(number: int, registers: int, shared: int) -> int:
+def best_block(number: int, registers: int, shared: int, max_threads: int = MAX_BLOCK) -> int:
     """Threads of a block where nobody says: 256, unless another size keeps more warps resident.
 
-    `number` is the compute capability (8.7 is 87); one that is newer than this table gets 256.
+    `number` is the compute capability (8.7 is 87); one that is newer than this table gets 256. None is larger than
+    `max_threads`.
     """
     limits = LIMITS.get(number)
+    best, most = min(DEFAULT_BLOCK, max_threads), 0
     if limits is None:
-        return DEFAULT_BLOCK
-    best, most = DEFAULT_BLOCK, 0
-    for threads in (DEFAULT_BLOCK, *_OTHERS):
+        return best
+    for threads in (best, *[size for size in _OTHERS if size <= max_threads]):
         warps = resident_blocks(limits, registers, shared, threads) * threads // WARP
         if warps > most:
             best, most = threads, warps

@@ -92,6 +92,16 @@ def _block_dim(value: object) -> str | None:
     return None if type(value) is int and 1 <= value <= 1024 else "1 to 1024"
 
 
+def _min_blocks(value: object) -> str | None:
+    return None if type(value) is int and 1 <= value <= 32 else "1 to 32"
+
+
+def _bounds(value: object) -> str | None:
+    right = type(value) is list and len(value) == 2 and _block_dim(value[0]) is None
+    right = right and (value[1] == 0 or _min_blocks(value[1]) is None) and type(value[1]) is int  # type: ignore[index]
+    return None if right else "[1 to 1024 threads, 0 to 32 blocks]"
+
+
 def _true(value: object) -> str | None:
     return None if value is True else "true, or to be left out"
 
@@ -209,6 +219,7 @@ _KERNEL = {
     "waits": _May(
         _true
     ),  # from compute capability 9.0 on it begins with a wait for what stands before it in the stream
+    "launch_bounds": _May(_bounds),  # a block has at most so many threads; so many blocks fit at least (0: not said)
     "whole_blocks": _May(_true),  # its threads wait for one another, or ask for their place in the grid
     "dynamic_shared": _May(_positive),  # its launch gives shared memory, for an array with rows of so many bytes
     "origin": _May(_true),  # its header says where it begins: of one coordinate, and in newer bundles
@@ -220,7 +231,14 @@ _KERNEL = {
     "size": _count,
 }
 
-_RESOURCES = {"kernel": _count, "registers": _count, "shared": _count, "local": _count, "spills": _count}
+_RESOURCES = {
+    "kernel": _count,
+    "registers": _count,
+    "shared": _count,
+    "local": _count,
+    "spills": _count,
+    "min_blocks": _May(_min_blocks),  # chosen for this target: so many blocks fit a multiprocessor
+}
 
 _CUBIN = {
     "target": _text,
@@ -232,6 +250,7 @@ _CUBIN = {
     "kernels": [_count],
     "unit": _text,
     "resources": [_RESOURCES],
+    "constants": _May(_count),  # bytes of tables, none where it is left out
     "blob": _count,
 }
 
@@ -450,6 +469,11 @@ def _check_parameters(place: str, kernel: Row, structs: dict[str, abi.Struct], t
         raise BundleError("manifest.%s.origin is of kernels with one coordinate, not %d" % (place, kernel["ndim"]))
     if "dynamic_shared" in kernel and "whole_blocks" not in kernel:
         raise BundleError("manifest.%s.dynamic_shared is of kernels that run in whole_blocks" % place)
+    most = kernel.get("launch_bounds", (1024,))[0]
+    if kernel["block_dim"] > most:
+        raise BundleError(
+            "manifest.%s.block_dim is %d, but launch_bounds allows %d" % (place, kernel["block_dim"], most)
+        )
     if "any_block_dim" in kernel and "whole_blocks" in kernel:
         raise BundleError("manifest.%s.any_block_dim is not for whole_blocks, whose size is the kernel's" % place)
     if "shared_memory" in kernel and "plain" not in kernel:

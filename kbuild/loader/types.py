@@ -63,7 +63,16 @@ on_launch: Callable[[Kernel, Any], bool] | None = None  # told of launches; True
 
 declared: set[str] = set()  # modules that have declared kernels
 
-_KERNEL_OPTIONS = {"fmad": bool, "asserts": bool, "enable_backward": bool, "block_dim": int, "max_iterations": int}
+_KERNEL_OPTIONS = {
+    "fmad": bool,
+    "asserts": bool,
+    "enable_backward": bool,
+    "block_dim": int,
+    "max_iterations": int,
+    "launch_bounds": object,
+    "max_registers": int,
+    "fast_math": bool,
+}
 
 
 class Function:
@@ -163,13 +172,19 @@ def kernel(function: Any = None, **options: object) -> Any:
     """Declares a kernel: `@kernel` or `@kernel(fmad=False)`.
 
     Options: `fmad` (whether `a * b + c` may be fused) and `asserts` (whether `assert` is compiled), by default as the
-    project says; `enable_backward`, `block_dim` (threads a block unless the launch says otherwise; by default as many
-    as suit the code and the GPU), `max_iterations` (how many trips a loop takes at most, each time it is entered, whose
-    number of trips is not known before: gradients then need no run that counts them; one that takes more is an error of
-    the launch that goes backward). An unknown one raises TypeError.
+    project says, `fast_math` (approximate division, roots and functions) and `max_registers` (of a thread; what does
+    not fit is spilled) alike; `enable_backward`, `block_dim` (threads a block unless the launch says otherwise; by
+    default as many as suit the code and the GPU), `launch_bounds` (most threads of a block, or that and how many blocks
+    a multiprocessor is to hold at least, or "auto"), `max_iterations` (how many trips a loop takes at most, each time
+    it is entered, whose number of trips is not known before: gradients then need no run that counts them; one that
+    takes more is an error of the launch that goes backward). An unknown one raises TypeError.
     """
     for name, value in options.items():
         _check_option(name, value)
+    if "launch_bounds" in options:
+        from . import launch_bounds  # few kernels state any
+
+        launch_bounds.check(options)
     if function is None:
         return lambda decorated: kernel(decorated, **options)
     made = Kernel(function, options)
@@ -188,10 +203,12 @@ def _check_option(name: str, value: object) -> None:
     wanted = _KERNEL_OPTIONS.get(name)
     if wanted is None:
         raise TypeError("@kernel has no option %r%s" % (name, did_you_mean(name, _KERNEL_OPTIONS)))
-    if type(value) is not wanted:
+    if wanted is not object and type(value) is not wanted:
         raise TypeError("@kernel: %s wants %s, not %r" % (name, wanted.__name__, value))
     if name == "block_dim" and not 1 <= value <= 1024:  # type: ignore[operator]
         raise TypeError("@kernel: block_dim is 1 to 1024 threads, not %r" % value)
+    if name == "max_registers" and not 16 <= value <= 255:  # type: ignore[operator]
+        raise TypeError("@kernel: max_registers is 16 to 255 registers of a thread, not %r" % value)
     if name == "max_iterations" and not 1 <= value < 1 << 31:  # type: ignore[operator]
         raise TypeError("@kernel: max_iterations is 1 to 2147483647 trips of a loop, not %r" % value)
 

@@ -221,6 +221,8 @@ def _request(
         show=show,
         primitives=list(primitives),
         backward=asked_for(config.backward),
+        fast_math=config.fast_math,
+        max_registers=config.max_registers or 0,
         cuda=cuda.settings_of(config),
     )
 

@@ -114,6 +114,20 @@ def refuse_what_does_not_fit(
         raise CompileError(list(faults.values()))
 
 
+def bounds(kernel: ScannedKernel, code: Sequence[tuple[Target, Compiled]]) -> list[int | None]:
+    """A kernel's launch bounds, which its file says: the fewest threads of a block that the code of any part allows.
+
+    Empty where none of it says anything; what it says of blocks is in the code alone.
+    """
+    infos = (
+        cubin.read(result.data).kernels[result.names[kernel.expression]]
+        for part, result in code
+        if part.kind == "cubin"
+    )
+    most = [info.max_threads for info in infos if info.max_threads is not None]
+    return [min(most), None] if most else []
+
+
 def _twice(
     unit: ScannedUnit, kernels: Sequence[ScannedKernel], names: Mapping[str, str]
 ) -> Iterator[tuple[ScannedKernel, ScannedKernel]]:

@@ -15,6 +15,7 @@ from kbuild.bundle.writing import write
 from kbuild.errors import InternalError, Span
 from kbuild.loader import abi, format, selftest, struct_table
 from kbuild.loader.backward import ADJOINT
+from kbuild.pipeline import cuda
 from kbuild.pipeline.units import Compilation, UnitCode
 from kbuild.scan.data import Scanned, ScannedUnit, in_words, is_own
 
@@ -56,12 +57,13 @@ def manifest_of(
 ) -> tuple[dict[str, Any], Blobs]:
     """The manifest of these units as a bundle of a package, and the blobs it counts on."""
     structs = {name: row for _, code in parts for name, row in code.structs.items()}
-    kernels, index_of = _kernels(scanned, parts, struct_table.parse(structs))
+    kernels, index_of = _kernels(plan, scanned, parts, struct_table.parse(structs))
     blobs = Blobs()
     cubins = []
     for unit, code in parts:
         members = {index_of[i]: kernels[index_of[i]] for i in unit.kernels if i in index_of}
-        for (part, toolchain), result in zip(plan.parts, code.results, strict=True) if members else ():
+        made = zip(plan.parts, code.results, code.chosen, strict=True) if members else ()
+        for (part, toolchain), result, chosen in made:
             row = cubin_row(
                 part,
                 unit.name,
@@ -71,6 +73,7 @@ def manifest_of(
                 blob=blobs.add(result.data),
                 data=result.data,
                 spills=result.spills,
+                min_blocks=chosen,
             )
             cubins.append(row)
     tests = {name: test for _, code in parts for name, test in code.selftest.items()}
@@ -78,7 +81,12 @@ def manifest_of(
         "format": FORMAT,
         "generator": f"kbuild {__version__}",
         "package": package,
-        "options": {"fmad": plan.config.fmad, "line-info": plan.config.lineinfo},
+        "options": {
+            "fmad": plan.config.fmad,
+            "line-info": plan.config.lineinfo,
+            **({"fast-math": True} if plan.config.fast_math else {}),
+            **({"max-registers": plan.config.max_registers} if plan.config.max_registers else {}),
+        },
         "structs": structs,
         "definitions": _definitions(scanned, index_of),
         "kernels": kernels,
@@ -114,22 +122,26 @@ def _selftest(tests: dict[str, Any]) -> bytes:
 
 
 def _kernels(
-    scanned: Scanned, parts: Sequence[tuple[ScannedUnit, UnitCode]], structs: dict[str, abi.Struct]
+    plan: Compilation,
+    scanned: Scanned,
+    parts: Sequence[tuple[ScannedUnit, UnitCode]],
+    structs: dict[str, abi.Struct],
 ) -> tuple[list[dict[str, Any]], dict[int, int]]:
     """Rows of the package's kernels by name, and where each scanned kernel stands among them: adjoints come last, and
     only those that there are.
     """
     data = {name: row for _, code in parts for name, row in code.rows.items()}
-    symbols = {name: symbol for unit, code in parts for name, symbol in _symbols(unit, code, scanned)}
+    compiled = {name: found for unit, code in parts for name, found in _in_cuda(plan, unit, code, scanned)}
     members = sorted(i for unit, _ in parts for i in unit.kernels if scanned.kernels[i].name in data)
     rows = []
     for index in members:
         kernel = scanned.kernels[index]
         lowered = data[kernel.name]
+        entry, bounds = compiled.get(kernel.name, (kernel.entry, kernel.launch_bounds))
         parameters = [(name, abi.parse(spelling, structs)) for name, spelling in lowered["parameters"]]
         row = kernel_row(
             kernel.name,
-            symbols.get(kernel.name, kernel.entry),
+            entry,
             lowered["ndim"],
             kernel.block_dim,
             parameters,
@@ -138,6 +150,7 @@ def _kernels(
             dynamic_shared=lowered["dynamic_shared"],
             any_block_dim=not kernel.is_block_dim_chosen,
             waits=lowered["waits"],
+            bounds=bounds,
             is_plain=bool(kernel.expression),
             shared_memory=lowered.get("shared_memory", 0),
         )
@@ -151,11 +164,14 @@ def _kernels(
 _IN_CUDA = "it is written in CUDA C++, which nothing here differentiates (write its gradient as a kernel of its own)"
 
 
-def _symbols(unit: ScannedUnit, code: UnitCode, scanned: Scanned) -> Iterator[tuple[str, str]]:
-    """The entries of kernels in CUDA C++, which the compiler has named."""
+def _in_cuda(
+    plan: Compilation, unit: ScannedUnit, code: UnitCode, scanned: Scanned
+) -> Iterator[tuple[str, tuple[str, list[int | None]]]]:
+    """(entry, launch bounds) of kernels in CUDA C++ by name, which only their code says."""
+    made = [(part, result) for (part, _), result in zip(plan.parts, code.results, strict=True)] if unit.is_cuda else []
     for index in unit.kernels if unit.is_cuda else ():
         kernel = scanned.kernels[index]
-        yield kernel.name, code.results[0].names[kernel.expression]
+        yield kernel.name, (code.results[0].names[kernel.expression], cuda.bounds(kernel, made))
 
 
 def _add_backward(rows: list[dict[str, Any]], known: dict[str, dict[str, Any]]) -> None:

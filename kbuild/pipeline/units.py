@@ -21,11 +21,14 @@ from kbuild.nvrtc import (
     Outcome,
     Rejected,
     Toolchain,
-    choose,
     compile_jobs,
     lookup,
 )
+from kbuild.nvrtc import (
+    choose as choose_toolchain,
+)
 from kbuild.pipeline import cuda
+from kbuild.pipeline.bounds import Chosen, Open, choose, known, with_bounds
 from kbuild.pipeline.gradients import collapsed, refusals
 from kbuild.pipeline.limits import parameter_limit, too_many_parameters
 from kbuild.scan.client import Scanner
@@ -45,7 +48,8 @@ class UnitCode:
     """A unit's manifest data, and its machine code in the order of `Compilation.parts`.
 
     `source` is None when everything came out of the cache. A unit of adjoints, none of which can be made, has no rows
-    and no code. `backward`, `headers`: see `LoweredUnit`.
+    and no code. `backward`, `headers`: see `LoweredUnit`. `chosen` runs beside `results`: the blocks that kernels with
+    `launch_bounds="auto"` are made for.
     """
 
     name: str
@@ -56,6 +60,7 @@ class UnitCode:
     files: dict[str, str] = field(default_factory=dict)
     results: list[Compiled] = field(default_factory=list)
     backward: dict[str, dict[str, Any]] = field(default_factory=dict)
+    chosen: list[Chosen] = field(default_factory=list)
     headers: dict[str, str] = field(default_factory=dict)
 
 
@@ -86,7 +91,7 @@ class Compilation:
         self.config, self.cache = config, cache
         self._headers = HeaderSearch(config.toolchains)
         self.parts: list[tuple[Target, Toolchain]] = [
-            (part, choose(part, toolchains)) for target in config.targets for part in target.parts()
+            (part, choose_toolchain(part, toolchains)) for target in config.targets for part in target.parts()
         ]
 
     @cached_property
@@ -111,16 +116,17 @@ class Compilation:
     def job(self, unit: ScannedUnit, code: Text | None, arch: str, toolchain: Toolchain) -> Job:
         """The compilation of a unit for an architecture; without a text, for its key."""
         source = (code.source or "") if code is not None else ""
+        options, lineinfo = tuple(unit.options), self.config.lineinfo
         if not unit.is_cuda:
-            return Job(unit.name, source, arch, toolchain, self.code_key(unit), self.config.lineinfo)
+            return Job(unit.name, source, arch, toolchain, self.code_key(unit), lineinfo, options)
         return Job(
             unit.name,
             source,
             arch,
             toolchain,
-            unit.key,
-            self.config.lineinfo,
-            tuple(unit.options),
+            self.code_key(unit),
+            lineinfo,
+            options,
             tuple(unit.language),
             tuple(code.headers.items()) if code is not None else (),
             tuple(unit.expressions),
@@ -174,14 +180,19 @@ def from_cache(plan: Compilation, unit: ScannedUnit) -> UnitCode | None:
     data = json.loads(record)
     if data["places"] != unit.places and any("refused" in row for row in data["backward"].values()):
         return None  # what is in the way may stand on another line
-    results = []
+    results, chosen = [], []
     for part, toolchain in plan.parts if data["rows"] else ():
-        hit = lookup(plan.cache, plan.key(unit, part, toolchain))
+        job = plan.job(unit, None, part.arch, toolchain)
+        found = known(plan.cache, job) if unit.is_open else {}
+        hit = None if found is None else lookup(plan.cache, with_bounds(job, found).key)
         if hit is None:
             return None
         results.append(hit)
+        chosen.append(found or {})
     backward = data["backward"]
-    return UnitCode(unit.name, data["rows"], data["structs"], data["selftest"], results=results, backward=backward)
+    return UnitCode(
+        unit.name, data["rows"], data["structs"], data["selftest"], results=results, backward=backward, chosen=chosen
+    )
 
 
 def lower_units(
@@ -243,9 +254,11 @@ def compile_units(
         else:
             warnings += [d for d in found if d.severity == "warning"]
             code.results.append(outcome)
+            code.chosen.append({})
     if errors:
         raise CompileError(_merged(errors))
     _raise_deaths(outcomes)
+    choose_bounds(plan, scanned, new, workers)
     for unit, code in zip(scanned.units, codes, strict=True):
         if unit.is_cuda:
             cuda.refuse_what_does_not_fit(unit, code.rows, code.structs, code.results, scanned.kernels, plan.parts)
@@ -253,6 +266,26 @@ def compile_units(
     cached = sum(result.cached for result in all_results)
     seconds = sum(result.seconds for result in all_results)
     return CompileOutcome(len(all_results) - cached, cached, seconds, tuple(_merged(warnings)))
+
+
+def choose_bounds(
+    plan: Compilation, scanned: Scanned, units: Sequence[tuple[ScannedUnit, UnitCode]], workers: int | None
+) -> None:
+    """Puts code in place that more blocks fit a multiprocessor of, for kernels that leave that to each target."""
+    places: list[tuple[UnitCode, int]] = []
+    asked: list[Open] = []
+    for unit, code in units:
+        kernels = {
+            kernel.entry: int(kernel.launch_bounds[0])
+            for kernel in (scanned.kernels[i] for i in unit.kernels)
+            if kernel.launch_bounds and kernel.launch_bounds[1] is None
+        }
+        for number, (part, toolchain) in enumerate(plan.parts if kernels else ()):
+            base = code.results[number]
+            places.append((code, number))
+            asked.append(Open(plan.job(unit, code, part.arch, toolchain), base, kernels))
+    for (code, number), (result, chosen) in zip(places, choose(asked, plan.cache, workers), strict=True):
+        code.results[number], code.chosen[number] = result, chosen
 
 
 def try_units(

@@ -44,6 +44,7 @@ def adjoints_of(found: Iterable[Found], request: Request) -> list[Found]:
                 asserts=[],
                 primal=one.row.name,
                 backward=asked,
+                launch_bounds=[*one.row.launch_bounds[:1], *([0] if one.row.launch_bounds else [])],
             )
             wanted.append(replace(one, row=row))
     return wanted

@@ -22,7 +22,8 @@ class Request:
     instance that cannot be made and a fault of ours in one kernel leave the others alone. `show` asks for a text of
     each kernel: `ir`, `python`, `adjoint` (the typed form of its adjoint), or nothing. `primitives` are functions of
     kbuild's own whose kernels are wanted too. `backward` says whether kernels get adjoints that do not say so
-    themselves: WANTED where one can be had, REQUIRED, or not. `cuda` has the fields of `scan.cuda.CudaSettings`.
+    themselves: WANTED where one can be had, REQUIRED, or not. `fast_math` and `max_registers` (0: as many as there are)
+    are those of kernels in Python that say nothing themselves. `cuda` has the fields of `scan.cuda.CudaSettings`.
     """
 
     roots: list[str]
@@ -39,6 +40,8 @@ class Request:
     show: str = ""
     primitives: list[str] = field(default_factory=list)
     backward: str = ""
+    fast_math: bool = False
+    max_registers: int = 0
     cuda: dict[str, Any] = field(default_factory=dict)
 
 
@@ -62,8 +65,9 @@ class ScannedKernel:
     """One instance of a kernel, before typing. `name` is unique; `definition` is `module:qualname`; `place` has the
     fields of the span of its `def`; `asserts` are those it reaches (owner, number, line, text); `is_block_dim_chosen`:
     its decorator, or its module, says how many threads a block has. Adjoints have rows of their own, behind those of
-    all kernels: `primal` is the name of the kernel that one belongs to, `backward` is WANTED or REQUIRED there. Of a
-    kernel in CUDA C++ `expression` is its name there, and `entry` is known only when it has been compiled."""
+    all kernels: `primal` is the name of the kernel that one belongs to, `backward` is WANTED or REQUIRED there.
+    `launch_bounds` are those of `loader.launch_bounds.of`, or nothing. Of a kernel in CUDA C++ `expression` is its name
+    there, and `entry` is known only when it has been compiled."""
 
     name: str
     definition: str
@@ -78,6 +82,7 @@ class ScannedKernel:
     is_block_dim_chosen: bool = False
     primal: str = ""
     backward: str = ""
+    launch_bounds: list[Any] = field(default_factory=list)
     expression: str = ""
 
     @property
@@ -90,8 +95,10 @@ class ScannedUnit:
     """A translation unit, before lowering: kernels of one module by index, and the key of everything they reach.
 
     `asserts`: its code holds the asserts of its kernels. A unit of adjoints has `places`, a digest of where the lines
-    of its sources are, which the key does not know. A file in CUDA C++ has `expressions`, the names of its kernels
-    there, `language` and `options` of NVRTC, and `foreign`, the names in includes that the project does not have.
+    of its sources are, which the key does not know. `options` are NVRTC's, beside those that every unit has. `is_open`:
+    some of its kernels leave a part of their launch bounds to each target. A file in CUDA C++ has `expressions`, the
+    names of its kernels there, NVRTC's `language` in place of what units in Python have, and `foreign`, the names in
+    includes that the project does not have.
     """
 
     name: str
@@ -100,9 +107,10 @@ class ScannedUnit:
     kernels: list[int]
     asserts: bool = False
     places: str = ""
+    options: list[str] = field(default_factory=list)
+    is_open: bool = False
     expressions: list[str] = field(default_factory=list)
     language: list[str] = field(default_factory=list)
-    options: list[str] = field(default_factory=list)
     foreign: list[str] = field(default_factory=list)
 
     @property

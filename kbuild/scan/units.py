@@ -6,7 +6,7 @@ import contextlib
 import hashlib
 import json
 import traceback
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import astuple, dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -27,12 +27,13 @@ from kbuild.ir.verify import verify
 from kbuild.lang.program import lower_kernel
 from kbuild.lang.reach import Reach, key_of, reach
 from kbuild.lang.source import definition_of, head
-from kbuild.loader import identity
+from kbuild.loader import identity, launch_bounds
 from kbuild.loader import types as runtime
 from kbuild.loader.cuda_files import CudaKernel
 from kbuild.loader.generic import open_parameters
-from kbuild.scan import cuda
+from kbuild.scan import cuda, tables
 from kbuild.scan.data import LoweredUnit, Request, ScannedKernel, ScannedUnit, is_own
+from kbuild.scan.options import Options, said
 from kbuild.scan.selftest import expectations
 
 _DEFAULT_BLOCK_DIM = 256
@@ -130,7 +131,10 @@ def _widen(kernel: runtime.Kernel, one: Reach, plan: list[str]) -> None:
 
 def _row(kernel: runtime.Kernel, one: Reach, name: str, digest: str) -> ScannedKernel:
     entry = _entry(kernel, name)
-    block_dim = kernel.options.get("block_dim", _DEFAULT_BLOCK_DIM)
+    bounds = launch_bounds.of(kernel.options)
+    is_chosen = "block_dim" in kernel.options or (bounds is not None and bounds[1] != 0)
+    usual = _DEFAULT_BLOCK_DIM if bounds is None else bounds[0] if is_chosen else min(_DEFAULT_BLOCK_DIM, bounds[0])
+    block_dim = kernel.options.get("block_dim", usual)
     assert isinstance(block_dim, int)
     values = identity.describe(one.values)
     file, definition = definition_of(kernel.function)
@@ -146,7 +150,8 @@ def _row(kernel: runtime.Kernel, one: Reach, name: str, digest: str) -> ScannedK
         sorted(set(one.paths)),
         place,
         one.asserts,
-        "block_dim" in kernel.options,
+        is_chosen,
+        launch_bounds=list(bounds or ()),
         expression=kernel.cuda.name if isinstance(kernel, CudaKernel) else "",
     )
 
@@ -174,9 +179,10 @@ def _clash(name: str, first: runtime.Kernel, second: runtime.Kernel) -> Diagnost
 def cut(found: Sequence[Found], request: Request) -> list[ScannedUnit]:
     """Units: the kernels of a module that share compile options, split by the digests of their names when many.
 
-    The split depends on names alone: a new kernel goes into one unit and moves no kernel of another.
+    The split depends on names alone: a new kernel goes into one unit and moves no kernel of another, unless its tables
+    do not fit there beside the others'.
     """
-    groups: dict[tuple[str, bool, bool, bool], list[int]] = {}
+    groups: dict[tuple[str, bool, bool, bool, Options], list[int]] = {}
     files: dict[tuple[str, str], list[int]] = {}
     for index, one in enumerate(found):
         if isinstance(one.kernel, CudaKernel):
@@ -184,14 +190,18 @@ def cut(found: Sequence[Found], request: Request) -> list[ScannedUnit]:
             continue
         is_adjoint = bool(one.row.primal)
         asserts = request.asserts if is_adjoint else _asserts(one.kernel, request)
-        groups.setdefault((one.kernel.module, is_adjoint, _fmad(one.kernel, request), asserts), []).append(index)
+        own = Options.of(one.kernel, request, is_adjoint)
+        groups.setdefault((one.kernel.module, is_adjoint, _fmad(one.kernel, request), asserts, own), []).append(index)
     units = []
-    for (module, is_adjoint, fmad, asserts), indices in sorted(groups.items()):
+    for (module, is_adjoint, fmad, asserts, own), indices in sorted(groups.items()):
         title = f"{module}#adjoint" if is_adjoint else module
         title += "" if fmad == request.fmad else f"#{'fmad' if fmad else 'nofmad'}"
         title += "" if asserts == request.asserts else f"#{'asserts' if asserts else 'noasserts'}"
-        for name, members in _split(title, indices, found, request.per_kernel and not is_own(module)):
-            unit = ScannedUnit(name, module, _unit_key([found[i] for i in members], request), members, asserts)
+        title += own.title(Options.usual(request, is_adjoint))
+        for name, members in _cut_to_size(title, indices, found, request.per_kernel and not is_own(module)):
+            key = _unit_key([found[i] for i in members], request, fmad)
+            is_open = any(found[i].row.launch_bounds[1:] == [None] for i in members)
+            unit = ScannedUnit(name, module, key, members, asserts, options=own.command_line(), is_open=is_open)
             if is_adjoint:
                 unit = replace(unit, asserts=False, places=_places([found[i] for i in members]))
             units.append(unit)
@@ -204,8 +214,16 @@ def _file_unit(module: str, file: str, members: list[int], found: Sequence[Found
     key = key_of([(found[i].row.name, found[i].reach.key()) for i in members], _file_options(members, found, request))
     expressions = list(dict.fromkeys(found[i].row.expression for i in members))
     foreign = cuda.foreign(_cuda_kernel(found[members[0]]), settings)
-    language, options = settings.language, settings.all_options
-    return ScannedUnit(f"{module}#{file}", module, key, members, False, "", expressions, language, options, foreign)
+    return ScannedUnit(
+        f"{module}#{file}",
+        module,
+        key,
+        members,
+        options=settings.all_options,
+        expressions=expressions,
+        language=settings.language,
+        foreign=foreign,
+    )
 
 
 def _file_options(members: Sequence[int], found: Sequence[Found], request: Request) -> dict[str, object]:
@@ -222,11 +240,18 @@ def _cuda_kernel(one: Found) -> CudaKernel:
 
 
 def _fmad(kernel: runtime.Kernel, request: Request) -> bool:
-    return bool(kernel.options.get("fmad", request.fmad))
+    return said(kernel, "fmad", request.fmad)
 
 
 def _asserts(kernel: runtime.Kernel, request: Request) -> bool:
     return bool(kernel.options.get("asserts", request.asserts))
+
+
+def _cut_to_size(
+    title: str, indices: list[int], found: Sequence[Found], per_kernel: bool
+) -> Iterator[tuple[str, list[int]]]:
+    for name, members in _split(title, indices, found, per_kernel):
+        yield from tables.fitting(name, members, [tables.of(found[i].reach.values) for i in members])
 
 
 def _split(title: str, indices: list[int], found: Sequence[Found], per_kernel: bool) -> list[tuple[str, list[int]]]:
@@ -264,8 +289,9 @@ def _content(path: str) -> str:
     return hashlib.sha256(Path(path).read_bytes()).hexdigest()
 
 
-def _unit_key(members: Sequence[Found], request: Request) -> str:
+def _unit_key(members: Sequence[Found], request: Request, fmad: bool) -> str:
     options = {
+        "own fmad": fmad,
         "fmad": request.fmad,
         "asserts": request.asserts,
         "lineinfo": request.lineinfo,
@@ -281,7 +307,7 @@ def _unit_key(members: Sequence[Found], request: Request) -> str:
 def fingerprint() -> str:
     """Digest of the part of kbuild that turns source into CUDA C, and into what the self-test expects."""
     root = Path(__file__).parents[1]
-    names = "abi builtins generic identity layout selftest types values"
+    names = "abi builtins constants generic identity launch_bounds layout scalars selftest types values"
     files = [root / "loader" / f"{name}.py" for name in names.split()]
     files.append(root / "warp" / "functions.py")
     for room in ("ir", "intrinsics", "lang", "autodiff", "codegen", "scan", "sim"):

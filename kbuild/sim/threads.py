@@ -22,6 +22,7 @@ from kbuild.ir.traverse import root_of
 from kbuild.ir.types import BOOL, Array, Matrix, Scalar, Shared, Struct, Type, Vector, element_of, is_composite
 from kbuild.sim import blocks, collectives, numbers, printing
 from kbuild.sim.blocks import WARP, Launch, Run, Steps, Thread, Waiting, run_in_step, to_end
+from kbuild.sim.tables import table_memory
 from kbuild.sim.values import Fault, Memory, OutOfBounds, Path, copied, fetch, native, shared_memory, zero
 
 _BREAK, _CONTINUE = object(), object()
@@ -257,6 +258,8 @@ class _Machine:
                 return frame[symbol]
             case nodes.Index() | nodes.Component() | nodes.Member():
                 return self.load(expr, frame)
+            case nodes.Table():
+                return table_memory(expr)
             case nodes.Extent(array, axis):
                 return self.value(array, frame).shape[axis]
             case nodes.Present(array):

@@ -75,7 +75,7 @@ class Unassigned(Fault):
 class Memory:
     """An array: elements in row-major order. Notes who touched what, to tell results that depend on order.
 
-    `is_shared`: it belongs to a block, and its elements are UNSET at first.
+    `is_shared`: it belongs to a block, and its elements are UNSET at first. `is_constant`: nobody stores to it.
     """
 
     element: Type
@@ -87,6 +87,7 @@ class Memory:
     base: int = 0
     is_present: bool = True
     is_shared: bool = False
+    is_constant: bool = False
 
     def offset(self, indices: list[int], wraps: bool, thread: Actor) -> int:
         """The position of an element; `wraps`: an index below zero counts from the end. Raises OutOfBounds."""
@@ -109,13 +110,15 @@ class Memory:
             return Memory(self.element, rest, [], is_present=False)
         books = self.written_by, self.read_by, self.atomic_by
         base = self.offset(indices, wraps, thread)
-        return Memory(self.element, rest, self.data, *books, base, is_shared=self.is_shared)
+        return Memory(self.element, rest, self.data, *books, base, True, self.is_shared, self.is_constant)
 
     def note(self, kind: str, path: Path, thread: Actor) -> None:
         """Records an access to an element. Raises Conflict when another thread's makes its result depend on order.
 
         `kind` is read, write, or atomic for an operation whose order does not show.
         """
+        if self.is_constant:
+            return
         path = path[:1]
         written = self.written_by.get(path)
         if kind != "read":

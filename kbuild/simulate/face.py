@@ -7,7 +7,7 @@ from contextlib import ExitStack, suppress
 from typing import Any
 
 from kbuild.loader.errors import LaunchError
-from kbuild.loader.resolve import joined, sized
+from kbuild.loader.resolve import grid_of, joined, sized
 from kbuild.sim.blocks import Divergence
 from kbuild.sim.lockstep.floats import FloatException, FloatExceptions, NotANumber
 from kbuild.sim.lockstep.output import Output
@@ -70,6 +70,8 @@ def run(
     outputs: Any = (),
     *,
     block_dim: int | None = None,
+    grid: Any = None,
+    block: Any = None,
     shared_memory: int | None = None,
     profile: bool = False,
     watchers: Sequence[Watcher] = (),
@@ -96,8 +98,7 @@ def run(
     launched, `kb.sim.Fault` for what a kernel must not do.
     """
     asked = settings.current().changed(**changes)
-    if shared_memory is not None:
-        dim = sized(kernel, dim, None, None, block_dim, shared_memory)
+    dim = _shape(kernel, dim, grid, block, block_dim, shared_memory)
     args = joined(kernel, inputs, outputs) if outputs.__class__ is not tuple or outputs else inputs
     result = Result("", watchers)
     with ExitStack() as stack:
@@ -131,6 +132,9 @@ def debug(
     outputs: Any = (),
     *,
     block_dim: int | None = None,
+    grid: Any = None,
+    block: Any = None,
+    shared_memory: int | None = None,
     **options: Any,
 ) -> Session:
     """A run that can be stopped, stepped through and looked at: `with kb.sim.debug(kernel, n, [x]) as session:`.
@@ -141,8 +145,7 @@ def debug(
         if name in options:
             raise TypeError(f"kb.sim.debug has no {name!r}: session.break_at(…) sets stops")
     given = options.pop("watchers", ())
-    if options.get("shared_memory") is not None:
-        dim = sized(kernel, dim, None, None, block_dim, options.pop("shared_memory"))
+    dim = _shape(kernel, dim, grid, block, block_dim, shared_memory)
     args = joined(kernel, inputs, outputs)
     target = compiled(kernel, args)
     shape = extents(target, dim, block_dim)
@@ -153,6 +156,13 @@ def debug(
         target.kernel,
         shape.dim,
     )
+
+
+def _shape(kernel: Any, dim: Any, grid: Any, block: Any, block_dim: int | None, shared_memory: int | None) -> Any:
+    """What `kb.launch` makes of these before it gives them on. Raises LaunchError."""
+    if shared_memory is not None:
+        return sized(kernel, dim, grid, block, block_dim, shared_memory)
+    return dim if grid is None and block is None else grid_of(kernel, dim, grid, block, block_dim)
 
 
 def face(name: str) -> Any:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from kbuild.ir.blocks import dynamic_row, dynamic_start, in_whole_blocks
-from kbuild.loader import abi, blocks, foreign, grids, lending, pack
+from kbuild.loader import abi, blocks, foreign, geometry, grids, lending, pack
 from kbuild.loader.errors import LaunchError
 from kbuild.loader.values import class_of
 from kbuild.sim.blocks import Launch
@@ -118,7 +118,8 @@ def extents(target: Compiled, dim: Any, block_dim: int | None) -> Launch | None:
     """The launch as the simulator takes it; None for an empty one. Raises LaunchError."""
     size = target.block_dim if block_dim is None else block_dim
     whole = in_whole_blocks(target.kernel)
-    shape = blocks.Shape(target.kernel.ndim, whole, True, dynamic_row(target.kernel.function) or 0)
+    row, bounds = dynamic_row(target.kernel.function) or 0, target.kernel.launch_bounds
+    shape = blocks.Shape(target.kernel.ndim, whole, True, row, bounds[0] if bounds else geometry.MAX_BLOCK)
     if shape.row:
         shape = shape.on_device(limits.MOST_SHARED, dynamic_start(target.kernel.function))
     try:

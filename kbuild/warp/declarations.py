@@ -1,7 +1,7 @@
 """`@wp.kernel`, `@wp.func`, `@wp.struct` with the options that Warp has.
 
-What those options mean for the machine code is kept (`block_dim`, `fuse_fp`); what belongs to Warp's own building
-(modules, caches, launch bounds) is accepted and means nothing here.
+What those options mean for the machine code is kept (`block_dim`, `fuse_fp`, `fast_math`, `launch_bounds`,
+`cuda_max_registers`); what belongs to Warp's own building (modules, caches) is accepted and means nothing here.
 """
 
 from __future__ import annotations
@@ -113,11 +113,22 @@ def _meaningful(options: dict[str, Any]) -> dict[str, Any]:
         backward = module_options.get("enable_backward")
     if backward is not None:
         kept["enable_backward"] = bool(backward)
-    if module_options.get("fuse_fp") is False:
-        kept["fmad"] = False
+    for theirs, own in (("fuse_fp", "fmad"), ("fast_math", "fast_math")):
+        if module_options.get(theirs) is not None:
+            kept[own] = bool(module_options[theirs])
+    _keep_bounds(options, kept)
     if module_options.get("block_dim"):
         kept["block_dim"] = int(module_options["block_dim"])
     return kept
+
+
+def _keep_bounds(options: dict[str, Any], kept: dict[str, Any]) -> None:
+    """Launch bounds and registers, which mean what they mean here."""
+    bounds, registers = options.get("launch_bounds"), options.get("cuda_max_registers")
+    if bounds:
+        kept["launch_bounds"] = tuple(bounds) if isinstance(bounds, list) else bounds
+    elif registers:
+        kept["max_registers"] = min(max(int(registers), 16), 255)
 
 
 def func(f: Any = None, **options: Any) -> Any:

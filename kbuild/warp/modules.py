@@ -17,7 +17,8 @@ _options: dict[str, dict[str, Any]] = {}  # those that were set, by module
 
 
 def set_module_options(options: dict[str, Any], module: Any = None) -> None:
-    """Sets options of the calling module, or of one given. A build looks at `enable_backward`."""
+    """Sets options of the calling module, or of one given. A build looks at `enable_backward`, `fast_math` and
+    `fuse_fp`."""
     _options.setdefault(_name(module, sys._getframe(1).f_globals), {}).update(options)
 
 
@@ -40,6 +41,11 @@ def wants_backward(module: str) -> bool:
     from . import config
 
     return bool(_options.get(module, {}).get("enable_backward", config.enable_backward))
+
+
+def said(module: str, name: str) -> object:
+    """What was set for a module's kernels; None where nothing was."""
+    return _options.get(module, {}).get(name)
 
 
 class Module(str):

@@ -122,6 +122,18 @@ def test_kinks_are_seen(tmp_path: Path, expression: str) -> None:
     assert run(tmp_path, text, floats(1.0, 1.0, 0.0, moves=(0, 0, 0))).kinks == ("sqrt" in expression)
 
 
+def test_ties_that_rounding_decides_are_kinks(tmp_path: Path) -> None:
+    text = """
+        @kb.kernel
+        def k(a: kb.array(dtype=kb.float64)):
+            if a[0] > kb.lerp(a[0], a[1], 0.5):
+                a[2] = 2.0 * a[0]
+    """
+    assert run(tmp_path, text, floats(0.3, 0.3, 0.0, moves=(1, 1, 0))).kinks == 1
+    assert run(tmp_path, text, floats(0.3, 0.3, 0.0, moves=(0, 0, 0))).kinks == 0
+    assert run(tmp_path, text, floats(0.3, 0.2, 0.0, moves=(1, 1, 0))).kinks == 0
+
+
 def test_what_does_not_move_has_no_part(tmp_path: Path) -> None:
     text = """
         @kb.kernel

@@ -39,6 +39,8 @@ def test_every_option(tmp_path: Path) -> None:
         targets = ["jetson-orin-jp6", "sm_90"]
         source = ["python"]
         fmad = false
+        fast-math = true
+        max-registers = 64
         line-info = true
         toolchains = ["cuda-12.4"]
         jobs = 3
@@ -51,6 +53,7 @@ def test_every_option(tmp_path: Path) -> None:
     assert [target.name for target in found.targets] == ["jetson-orin-jp6", "sm_90"]
     assert found.source_roots == (tmp_path / "python",)
     assert (found.fmad, found.lineinfo, found.jobs) == (False, True, 3)
+    assert (found.fast_math, found.max_registers) == (True, 64)
     assert found.toolchains == (tmp_path / "cuda-12.4",)
     assert found.root == tmp_path
 
@@ -134,6 +137,9 @@ def test_require_says_what_to_add(tmp_path: Path) -> None:
         (GOOD + "lineinfo = true", r"lineinfo is not an option(.|\n)*did you mean 'line-info'"),
         (GOOD + "qqq = true", "qqq is not an option(.|\n)*the options are modules, targets,"),
         (GOOD + "fmad = 1", "fmad is the integer 1, but wants true or false"),
+        (GOOD + "fast-math = 1", "fast-math is the integer 1, but wants true or false"),
+        (GOOD + "max-registers = 8", "max-registers is the integer 8, but wants an integer from 16 to 255"),
+        (GOOD + "max-registers = true", "max-registers is the boolean true, but wants an integer from 16 to 255"),
         (GOOD + 'line-info = "yes"', "line-info is the string 'yes', but wants true or false"),
         (GOOD + "primitives = 3", "primitives is the integer 3, but wants true, or a list of functions like"),
         (GOOD + 'primitives = "array_scan"', "primitives is the string 'array_scan', but wants true, or a list"),

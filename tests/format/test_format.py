@@ -301,6 +301,11 @@ FORGERIES: list[tuple[Callable[[Any], Any], str]] = [
     ),
     (at("kernels", 0, "origin")(1), r"kernels\[0\]\.origin is 1, but wants true"),
     (at("kernels", 1, "origin")(True), r"kernels\[1\]\.origin is of kernels with one coordinate, not 2"),
+    (at("kernels", 0, "launch_bounds")(256), r"kernels\[0\]\.launch_bounds is 256, but wants \[1 to 1024 threads"),
+    (at("kernels", 0, "launch_bounds")([256, 33]), r"kernels\[0\]\.launch_bounds is \[256, 33\], but wants"),
+    (at("kernels", 0, "launch_bounds")([16, 0]), r"kernels\[0\]\.block_dim is \d+, but launch_bounds allows 16"),
+    (at("cubins", 1, "constants")(-1), r"cubins\[1\]\.constants is -1"),
+    (at("cubins", 1, "resources", 0, "min_blocks")(0), r"resources\[0\]\.min_blocks is 0, but wants 1 to 32"),
     (at("kernels", 0, "any_block_dim")(False), r"kernels\[0\]\.any_block_dim is False, but wants true"),
     (
         lambda m: m["kernels"][0].update(any_block_dim=True, whole_blocks=True),

@@ -124,5 +124,5 @@ def test_no_module_but_the_standard_library():
 
 def test_the_sample_runs_in_a_clean_python():
     lines = isolated(SAMPLE, *places())
-    assert sum(line.endswith(" ok") for line in lines) == 5, "\n".join(lines)
+    assert sum(line.endswith(" ok") for line in lines) == 10, "\n".join(lines)
     assert "all results are right" in lines

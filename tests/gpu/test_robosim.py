@@ -15,7 +15,7 @@ NO_JIT = {**os.environ, "CUDA_DISABLE_PTX_JIT": "1", "CUDA_CACHE_DISABLE": "1"}
 def test_every_result_is_right():
     done = subprocess.run([sys.executable, "-m", "robosim"], env=NO_JIT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.count(" ok\n") == 5
+    assert done.stdout.count(" ok\n") == 10
 
 
 def test_a_gpu_is_there():

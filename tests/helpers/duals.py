@@ -24,6 +24,7 @@ from kbuild.ir import nodes
 from kbuild.ir.nodes import Expr, Function, Kernel, Stmt, Symbol
 from kbuild.ir.types import Array, Matrix, Scalar, Struct, Type, Vector, element_of, is_composite, is_float
 from kbuild.sim import blocks, numbers
+from kbuild.sim.tables import table_memory
 from kbuild.sim.values import Memory, OutOfBounds, built, copied, fetch, zero
 from tests.helpers import tangents
 
@@ -98,6 +99,11 @@ def zeros(type: Type) -> Any:
     return built(type, lambda leaf: Dual(0.0) if is_float(leaf) else zero(leaf))
 
 
+def _dual(element: Any) -> Any:
+    """An element of a table, which nothing is differentiated by."""
+    return [_dual(part) for part in element] if isinstance(element, list) else Dual(element)
+
+
 STEEPEST = 1e7  # what was rounding before is the result afterwards, and derivatives are nobody's
 
 
@@ -122,6 +128,13 @@ def _mapped(type: Type, function: Callable[..., Any], *values: Any) -> Any:
     if is_composite(type):
         return [function(*items) for items in zip(*values, strict=True)]
     return function(*values)
+
+
+def _is_tie(left: Any, right: Any, near: float) -> bool:
+    """Whether rounding alone decides between two numbers that move: `lerp(x, x, t) < x`."""
+    if not (isinstance(left, Dual) and isinstance(right, Dual)) or left.tangent == right.tangent == 0:
+        return False
+    return abs(left.value - right.value) <= near * max(abs(left.value), abs(right.value))
 
 
 @dataclass
@@ -248,6 +261,13 @@ class _Interpreter:
     def read(self, expr: nodes.Read, frame: _Frame) -> Any:
         return frame[expr.symbol]
 
+    def table(self, expr: nodes.Table, frame: _Frame) -> Memory:
+        found = table_memory(expr)
+        if not is_float(element_of(found.element)):
+            return found
+        lifted = [_dual(element) for element in found.data]
+        return Memory(found.element, found.shape, lifted, is_constant=True)
+
     def index(self, expr: nodes.Index, frame: _Frame) -> Any:
         memory, offset = self.element(expr, frame)
         return memory.data[offset]
@@ -284,7 +304,9 @@ class _Interpreter:
         return self.value(expr.right, frame) if first == (expr.op == "and") else first
 
     def compare(self, expr: nodes.Compare, frame: _Frame) -> bool:
-        return numbers.compare(expr.op, _plain(self.value(expr.left, frame)), _plain(self.value(expr.right, frame)))
+        left, right = self.value(expr.left, frame), self.value(expr.right, frame)
+        self.trace.kinks += _is_tie(left, right, 1e-12 if expr.left.type.size == 8 else 1e-5)
+        return numbers.compare(expr.op, _plain(left), _plain(right))
 
     def unary(self, expr: nodes.Unary, frame: _Frame) -> Any:
         type, op = _scalar(expr.type), expr.op
@@ -444,6 +466,7 @@ _STATEMENTS: dict[type, Callable[[_Interpreter, Any, _Frame], Any]] = {
 _EXPRESSIONS: dict[type, Callable[[_Interpreter, Any, _Frame], Any]] = {
     nodes.Const: _Interpreter.const,
     nodes.Read: _Interpreter.read,
+    nodes.Table: _Interpreter.table,
     nodes.Index: _Interpreter.index,
     nodes.Component: _Interpreter.component,
     nodes.Member: _Interpreter.member,

@@ -275,6 +275,7 @@ def bundle_bytes(
     optional: Sequence[str] = (),
     whole_blocks: bool = False,
     any_block_dim: bool = False,
+    launch_bounds: tuple[int, int] | None = None,
     waits: bool = False,
     targets: Sequence[str] = ("sm_90",),
     dynamic_shared: int = 0,
@@ -295,6 +296,8 @@ def bundle_bytes(
         kernel["whole_blocks"] = True
     if any_block_dim:
         kernel["any_block_dim"] = True
+    if launch_bounds is not None:
+        kernel["launch_bounds"], kernel["block_dim"] = list(launch_bounds), min(launch_bounds[0], 256)
     if waits:
         kernel["waits"] = True
     if dynamic_shared:

@@ -36,7 +36,7 @@ from tests.helpers.gradient_arrays import (
 from tests.helpers.gradient_programs import MODEL, Program, initial
 from tests.helpers.gradients import Launched
 
-TOLERANCE = {"float64": 1e-9, "float32": 2e-3}
+TOLERANCE = {"float64": 1e-8, "float32": 2e-3}
 CHECKED, QUICK = Options(Checks(divisions=False)), Options(Checks.none())
 
 

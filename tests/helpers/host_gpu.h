@@ -7,6 +7,8 @@
 #include <string.h>
 
 #define __device__
+#define __constant__
+#define __align__(bytes) __attribute__((aligned(bytes)))
 #define __global__
 #define __forceinline__ inline
 

@@ -20,6 +20,9 @@ OFFSET = 3
 SCALE = 0.1
 PAIR = (2, 1.5)
 AXIS = kb.vec3(0.0, 0.0, 1.0)
+T_FLOAT32 = kb.constant([[0.1, -2.0], [0.0, 1e20], [3.5, -0.0], [1.0, 7.0]])
+T_INT64 = kb.constant([1 << 40, -1, 0, 7], dtype=kb.int64)
+T_VEC3 = kb.constant([kb.vec3(float(i), 0.5, -1.0) for i in range(4)])
 
 @kb.struct
 class Body:
@@ -54,6 +57,8 @@ ARRAYS = (
     ("b_float32", "float32", 3),
     ("b_vec3", "vec3", 2),
 )
+# Tables of constants: four elements, those of float32 in pairs.
+TABLES = {"float32": "T_FLOAT32", "int64": "T_INT64", "vec3": "T_VEC3"}
 CALLED = ("five", "wide", "Body")
 
 
@@ -144,6 +149,9 @@ class Expressions:
         fitting = [(name, ndim) for name, element, ndim in self.arrays if element == kind]
         if not fitting:
             return self.leaf(kind, depth)
+        if kind in TABLES and self.chance(0.3):
+            last = f", ({self.index(depth)}) & 1" if kind == "float32" else ""
+            return f"{TABLES[kind]}[({self.index(depth)}) & 3{last}]"
         name, ndim = self.random.choice(fitting)
         indices = [self.index(depth) for _ in range(ndim)]
         if ndim > 1 and self.chance(0.4):

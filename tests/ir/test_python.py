@@ -320,6 +320,30 @@ ODD = {
                     a[m] = kb.block_scan_exclusive(a[m])
             a[0] = total(tile[0], n) + total(a, n) + total(row, n) + tile[-1, 2] + float(tile.shape[1])
     """,
+    "tables": """
+        import math
+        ODD = kb.constant([[0.1, -0.0, math.inf], [math.nan, 1e-45, 3.0]])
+        LARGE = kb.constant([1 << 63, 5], dtype=kb.uint64)
+        VECTORS = kb.constant([[kb.vec3(1.0, 2.0, 3.0)], [kb.vec3(4.0, 5.0, 6.0)]])
+        @kb.func
+        def first(values: kb.array(dtype=float), i: int):
+            return values[i]
+        @kb.kernel
+        def odd(a: kb.array(dtype=float), i: int):
+            row = ODD[i]
+            a[0] = row[i] + ODD[1, i] + first(ODD[0], i) + first(a, i) + VECTORS[i, 0][1] + float(LARGE[i])
+            a[1] = ODD[0, 0] + float(LARGE[0]) + VECTORS[1, 0].y
+    """,
+    "bounded": """
+        @kb.kernel(launch_bounds=(128, 4))
+        def odd(a: kb.array(dtype=float)):
+            a[0] = a[1] + 1.0
+    """,
+    "bounded for each target": """
+        @kb.kernel(launch_bounds="auto", block_dim=64)
+        def odd(a: kb.array(dtype=float)):
+            a[0] = a[1] + 1.0
+    """,
     "unfused": """
         @kb.kernel(fmad=False)
         def odd(a: kb.array(dtype=float)):

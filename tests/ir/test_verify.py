@@ -18,6 +18,7 @@ from kbuild.ir.types import (
     UINT32,
     VOID,
     Array,
+    Constant,
     Matrix,
     Shared,
     Struct,
@@ -66,6 +67,7 @@ STORES = nodes.Function(
 )
 PAIR = Tuple((FLOAT32, INT32))
 TILE = Read(Symbol("tile", Shared(FLOAT32, (16, 17))), Shared(FLOAT32, (16, 17)))
+TABLE = nodes.Table("table", bytes(8), Constant(FLOAT32, (2,)))
 WAITS = nodes.Function("waits", "m", (), FLOAT32, (nodes.Barrier(None), Return(Const(1.0, FLOAT32))))
 
 
@@ -243,6 +245,15 @@ ILLEGAL: dict[str, tuple[Stmt, str]] = {
     "call that asserts inside an expression": (assigned(add(X, Call(ASSERTS, (), FLOAT32), FLOAT32)), "effect inside"),
     "assert of a number": (nodes.Assert(N, "m:k", 1, "n"), "condition is not bool"),
     "assert without a number": (nodes.Assert(T, "m:k", 0, "t"), "number of an assert"),
+    "store to a table": (Assign(Index(TABLE, (N,), FLOAT32), X), "assigns an element of a table"),
+    "atomic on a table": (
+        Evaluate(Intrinsic("atomic_add", (Index(TABLE, (N,), FLOAT32), X), FLOAT32)),
+        "assigns an element of a table",
+    ),
+    "table with too few bytes": (
+        assigned(Index(nodes.Table("t", bytes(4), Constant(FLOAT32, (2,))), (N,), FLOAT32)),
+        "table",
+    ),
     "atomic on a value": (Evaluate(Intrinsic("atomic_add", (X, X), FLOAT32)), "atomic on no element of an array"),
 }
 
@@ -282,7 +293,7 @@ def test_shared_memory_is_declared_with_its_type_and_never_given_by_a_launch() -
     wrong = nodes.Function("k", "m", (), VOID, (), shared=(SYMBOLS["a"],))
     with pytest.raises(InternalError, match=r"k: a in shared memory is array1\[float32\]"):
         verify(nodes.Kernel("m:k", wrong, 1), has_effects)
-    with pytest.raises(InternalError, match="a launch cannot give an array in shared memory"):
+    with pytest.raises(InternalError, match="a launch cannot give an array in shared or constant memory"):
         verify(nodes.Kernel("m:k", nodes.Function("k", "m", (TILE.symbol,), VOID, ()), 1), has_effects)
     late = Symbol("t0", Shared(FLOAT32, (4, 0)))
     with pytest.raises(InternalError, match="k: t0 has a dynamic extent that is not the first"):

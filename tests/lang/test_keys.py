@@ -29,6 +29,7 @@ GRAVITY = kb.vec3(0.0, -9.81, 0.0)
 REAL = kb.float32
 WAVE = kb.sin
 UNUSED = 1
+TABLE = kb.constant([1, 2])
 
 
 class Mode(enum.IntEnum):
@@ -65,6 +66,7 @@ def uses(a: kb.array(dtype=float), s: kb.array(dtype=Spring), n: int):
     i = kb.tid()
     a[i] = outer(a[i]) * float(SCALE) + float(Config.mode) + GRAVITY[1] + s[i].rest
     a[0] = float(REAL(n)) + WAVE(a[1]) + weight(a[2]) + math.pi
+    a[1] = float(len(TABLE))
 
 
 @kb.kernel
@@ -171,6 +173,11 @@ SOMETHING = {
         ),
         "apart",
     ),
+    "launch bounds": ((("@kb.kernel\ndef apart", "@kb.kernel(launch_bounds=64)\ndef apart"),), "apart"),
+    "fast math": ((("@kb.kernel\ndef apart", "@kb.kernel(fast_math=True)\ndef apart"),), "apart"),
+    "table": ((("TABLE = kb.constant([1, 2])", "TABLE = kb.constant([1, 3])"),), "uses"),
+    "table's type": ((("kb.constant([1, 2])", "kb.constant([1, 2], dtype=kb.uint32)"),), "uses"),
+    "table's shape": ((("kb.constant([1, 2])", "kb.constant([[1], [2]])"),), "uses"),
     "option": ((("@kb.kernel\ndef apart", "@kb.kernel(fmad=False)\ndef apart"),), "apart"),
     "number in the code": ((("    return x + FRACTION", "    return x + FRACTION + 1.0"),), "uses apart"),
     "type of a number in the code": ((("inner(a[1])", "inner(a[True])"),), "apart"),

@@ -175,6 +175,21 @@ def tiles(a: kb.array(dtype=float)):
     add_extents(tile, fixed, t)
     a[kb.tid()] = tile[t, 1]
 """
+# So are tables.
+TABLES = """
+WEIGHTS = kb.constant([[0.5, 2.0], [3.0, 4.0], [5.0, 6.0]])
+STEPS = kb.constant([kb.vec3(1.0, 2.0, 3.0), kb.vec3(4.0, 5.0, 6.0)])
+
+@kb.func_native("return weights(k, 1) * x + weights.shape[0] + 0.5f * weights.strides[0] + row[0] + steps[1].c[2];")
+def weighted(x: float, weights: kb.array2d(dtype=float), row: kb.array(dtype=float), steps: kb.array(dtype=kb.vec3),
+             k: int) -> float:
+    return weights[k, 1] * x + float(weights.shape[0]) + 4.0 + row[0] + steps[1][2]
+
+@kb.kernel
+def tables(x: kb.array(dtype=float), out: kb.array(dtype=float)):
+    i = kb.tid()
+    out[i] = weighted(x[i], WEIGHTS, WEIGHTS[i % 3], STEPS, i % 3)
+"""
 WARP = """
 @kb.func_native("return __shfl_down_sync(0xffffffffu, x, 1);")
 def below(x: int) -> int: ...
@@ -193,6 +208,7 @@ ALL = {
     "together": TOGETHER,
     "cooperating": COOPERATING,
     "tiles": TILES,
+    "tables": TABLES,
     "warp": WARP,
 }
 
@@ -295,6 +311,30 @@ def test_arrays_in_shared_memory(tmp_path: Path) -> None:
     assert a.tolist() == [i + 3300 + 8 + 40 - i % 32 + 0.5 for i in range(64)]
 
 
+def test_tables(tmp_path: Path) -> None:
+    x, out = np.arange(6, dtype=np.float32), np.zeros(6, np.float32)
+    both = BothWays(tmp_path, TABLES)
+    both(6, x, out)
+    weights = [[0.5, 2.0], [3.0, 4.0], [5.0, 6.0]]
+    assert out.tolist() == [weights[i % 3][1] * i + 3 + 4 + weights[i % 3][0] + 6 for i in range(6)]
+
+
+def test_the_gradient_passes_a_table_by(tmp_path: Path) -> None:
+    kernel = one(tmp_path, TABLES)
+    module, backward = with_gradient(kernel, tmp_path)
+    x, adj_x = np.ones(3, np.float32), np.zeros(3, np.float32)
+    module.launch(backward, 3, [device(x), device(x), device(adj_x), device(np.ones(3, np.float32))])
+    assert adj_x.tolist() == [2, 4, 6]
+
+
+def test_no_table_beside_a_gradient_in_cuda(tmp_path: Path) -> None:
+    text = TABLES.replace('[1].c[2];")', '[1].c[2];", "adj_x += adj_ret;")')
+    _, declared = kernels.load(kernels.write(tmp_path, text))
+    _, (found,) = kernels.diagnose(declared)
+    assert found.code == "KB196"
+    assert "would add to the adjoint of the table 'weights'" in found.message
+
+
 def test_the_simulator_runs_the_body(tmp_path: Path) -> None:
     kernel = one(tmp_path, TWIN)
     for made in (kernel, by_their_bodies(kernel)):
@@ -384,6 +424,7 @@ def test_it_compiles(tmp_path: Path, name: str, arch: str, version: tuple[int, i
         (SAXPY, ("a * x[tid] +", "a * w[tid] +"), "    out[tid] = a * w", '"w" is undefined'),
         (COMPOSITES, ("adj_m.r[1]", "adj_m.q[1]"), "adj_m.q", 'no member "q"'),
         (SQUARE, ("2.0f * x", "2.0f * y"), "adj_x", '"y" is undefined'),
+        (TABLES, ("return weights(k, 1)", "return weights(k, 1) = 1.0f"), "weights(k, 1) = ", "must be a modifiable"),
     ],
 )
 def test_errors_stand_at_the_line_of_the_snippet(
@@ -405,23 +446,23 @@ REFUSED = {
     "Warp's names": (
         "return x * x",
         "wp::vec3 v; return x * x",
-        "KB198",
+        "KB189",
         "`wp::vec3`, which is Warp's",
         "kb.func_native",
     ),
-    "an include": ("return x * x", "\\n#include <cuda_fp16.h>\\nreturn x * x", "KB198", "has an #include", ".cu file"),
+    "an include": ("return x * x", "\\n#include <cuda_fp16.h>\\nreturn x * x", "KB189", "has an #include", ".cu file"),
     "no annotation that is one": (
         "-> float",
         "-> list",
-        "KB198",
+        "KB189",
         "what .* returns cannot be told",
         "annotate the result",
     ),
-    "an array comes out": ("-> float", "-> kb.array(dtype=float)", "KB198", "returns an array", ""),
+    "an array comes out": ("-> float", "-> kb.array(dtype=float)", "KB189", "returns an array", ""),
     "a word of C++": (
         "(x: float)",
         "(x: float, new: float = 0.0)",
-        "KB198",
+        "KB189",
         "'new' of .* is a word of C\\+\\+",
         "rename",
     ),

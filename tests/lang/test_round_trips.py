@@ -45,7 +45,7 @@ def test_programs_with_a_reference_come_back(tmp_path_factory: pytest.TempPathFa
 
 def test_rich_programs_have_every_kind_of_node(tmp_path: Path) -> None:
     seen: set[type] = set()
-    for seed in range(6):
+    for seed in range(10):
         for kernel in kernels.lower_text(tmp_path, rich_programs.make(seed, 4), asserts=True):
             for function in [kernel.function, *callees(kernel.function)]:
                 seen |= {type(node) for node in walk(function.body)}

@@ -95,6 +95,31 @@ def test_geometry(cuda: FakeCuda, asked: Any, sizes: Any) -> None:
     assert arrived(cuda) == sizes
 
 
+@pytest.mark.parametrize(
+    "asked", [{"dim": 5, "block_dim": 129}, {"grid": 2, "block": (16, 16)}, {"grid": 2, "block_dim": 256}]
+)
+def test_more_threads_than_launch_bounds_in_the_file(cuda: FakeCuda, asked: Any) -> None:
+    kernel = plain([("x", "float32")], launch_bounds=(128, 0))
+    for _ in range(3):
+        resolve.launch(kernel, dim=5, inputs=[1.0])
+        assert arrived(cuda) == ([1, 1, 1], [128, 1, 1], 0)
+        before = len(cuda.records)
+        with pytest.raises(LaunchError, match=r"a block of \d+ threads, and __launch_bounds__ in its file allows 128"):
+            resolve.launch(kernel, inputs=[1.0], **asked)
+        assert len(cuda.records) == before
+        resolve.launch(kernel, grid=3, block=(8, 16), inputs=[1.0])
+        assert arrived(cuda) == ([3, 1, 1], [8, 16, 1], 0)
+
+
+def test_launch_bounds_and_shared_memory(cuda: FakeCuda) -> None:
+    kernel = plain([("x", "float32")], launch_bounds=(64, 0), shared_memory=512)
+    for _ in range(4):
+        resolve.launch(kernel, grid=3, inputs=[1.0])
+        assert arrived(cuda) == ([3, 1, 1], [64, 1, 1], 512)
+        with pytest.raises(LaunchError, match="allows 64"):
+            resolve.launch(kernel, grid=3, block=65, shared_memory=60000, inputs=[1.0])
+
+
 def test_more_threads_than_one_launch_in_python_has(cuda: FakeCuda) -> None:
     resolve.launch(plain([]), dim=2**36, block_dim=1024)
     assert arrived(cuda)[0] == [2**26, 1, 1]

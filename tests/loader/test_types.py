@@ -46,6 +46,22 @@ def test_a_func_stays_callable() -> None:
         ({"fmad": 1}, "fmad wants bool, not 1"),
         ({"block_dim": 2048}, "block_dim is 1 to 1024 threads, not 2048"),
         ({"block_dim": True}, "block_dim wants int, not True"),
+        ({"fast_math": 1}, "fast_math wants bool, not 1"),
+        ({"max_registers": 8}, "max_registers is 16 to 255 registers of a thread, not 8"),
+        ({"max_registers": 256}, "max_registers is 16 to 255 registers of a thread, not 256"),
+        (
+            {"launch_bounds": "most"},
+            "launch_bounds wants max_threads, (max_threads, min_blocks) or \"auto\", not 'most'",
+        ),
+        ({"launch_bounds": (1, 2, 3)}, "launch_bounds wants max_threads"),
+        ({"launch_bounds": True}, "launch_bounds wants max_threads"),
+        ({"launch_bounds": 1025}, "launch_bounds: blocks have 1 to 1024 threads, not 1025"),
+        ({"launch_bounds": (256, 0)}, "launch_bounds: a multiprocessor holds 1 to 32 blocks, not 0"),
+        (
+            {"launch_bounds": 128, "block_dim": 256},
+            "block_dim=256 is more than the 128 threads that launch_bounds allows",
+        ),
+        ({"launch_bounds": "auto", "max_registers": 64}, "launch_bounds and max_registers contradict each other"),
     ],
 )
 def test_options_refused(options: dict[str, Any], message: str) -> None:

@@ -295,6 +295,39 @@ def test_what_is_wrong(tmp_path: Path, name: str) -> None:
         assert line in Path(first.span.path).read_text().splitlines()[first.span.line - 1], first.render()
 
 
+def test_launch_bounds_are_those_of_the_file(tmp_path: Path) -> None:
+    root = project(
+        tmp_path, basic=BASIC.replace("__global__ void cells(", "__global__ void __launch_bounds__(512, 2) cells(")
+    )
+    built(root)
+    parsed = manifest_of(root)
+    bounds = {row["name"]: row["launch_bounds"] for row in parsed.manifest["kernels"] if "launch_bounds" in row}
+    assert bounds == {"thing.kernels:cells": [512, 0]}
+    assert verify(parsed) == []
+    assert built(root).compiled == 0
+    assert manifest_of(root).manifest == parsed.manifest
+
+
+def test_the_fewest_threads_of_all_targets(tmp_path: Path) -> None:
+    text = "#if __CUDA_ARCH__ >= 900\n#define MOST 512\n#else\n#define MOST 384\n#endif\n" + BASIC
+    root = project(
+        tmp_path, basic=text.replace("__global__ void cells(", "__global__ void __launch_bounds__(MOST) cells(")
+    )
+    built(root)
+    parsed = manifest_of(root)
+    assert next(row for row in parsed.manifest["kernels"] if "launch_bounds" in row)["launch_bounds"] == [384, 0]
+    assert verify(parsed) == []
+
+
+def test_options_of_kernels_in_python_are_not_for_files(tmp_path: Path) -> None:
+    root = project(tmp_path)
+    built(root)
+    edit(
+        root, "pyproject.toml", "[tool.kbuild]\n", "[tool.kbuild]\nfast-math = true\nmax-registers = 32\nfmad = false\n"
+    )
+    assert built(root).compiled == 0
+
+
 def test_two_kernels_of_one_name(tmp_path: Path) -> None:
     twice = DECLARATIONS + '\n\n@kb.cuda_kernel("cuda/basic.cu", "cells")\ndef saxpy(n: int): ...\n'
     assert [d.code for d in faults(project(tmp_path, kernels=twice))] == ["KB205"]

@@ -30,7 +30,7 @@ def test_a_wrong_result_is_noticed(host, monkeypatch, name):
     right = getattr(reference, name)
 
     def wrong(*arguments):
-        numbers = list(checks._flat(right(*arguments)))
+        numbers = list(checks.flat(right(*arguments)))
         numbers[len(numbers) // 2] += 1
         return numbers
 
@@ -40,7 +40,7 @@ def test_a_wrong_result_is_noticed(host, monkeypatch, name):
 
 @pytest.mark.parametrize("got", [[1.0], [1.0, float("nan")], [1.0, 2.0, 3.0]])
 def test_missing_numbers_and_nan_are_errors(got):
-    assert checks._error(got, [1.0, 2.0]) == float("inf")
+    assert checks.largest_error(got, [1.0, 2.0]) == float("inf")
 
 
 def test_the_program_fails_with_a_wrong_result(host, monkeypatch, capsys):

@@ -171,6 +171,15 @@ class TestSession:
             assert session.result.printed == ""
         assert y.tolist() == [0, 0, 5, 2, 8, 5]
 
+    def test_grids_and_blocks_as_a_launch_takes_them(self) -> None:
+        x, y = arrays(6)
+        assert kb.sim.run(kernels.parts, None, [x, y], grid=2, block=3, profile=True).profile.blocks == 2
+        with kb.sim.debug(kernels.parts, None, [x, y], grid=2, block=3) as session:
+            session.break_at(line=kernels.line("store"), thread=5)
+            assert session.run().variables(5)["i"] == 5
+        with pytest.raises(kb.LaunchError, match="grid"):
+            kb.sim.run(kernels.parts, 6, [x, y], grid=2)
+
     def test_leaving_ends_the_run(self) -> None:
         before = threading.active_count()
         x, y = arrays(6)

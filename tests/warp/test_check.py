@@ -19,7 +19,7 @@ CODES = {
     "captures": "KB114",
     "elements": "KB114",
     "mesh": "KB114",
-    "native": "KB198",
+    "native": "KB189",
     "texture": "KB114",
     "tiles": "KB114",
 }
@@ -45,7 +45,7 @@ def test_each_refusal_with_its_code(broken: Path) -> None:
         "second": ("KB201",),
         "third": ("KB201",),
     }
-    assert result.refusals == {"KB114": 5, "KB142": 1, "KB198": 1, "KB201": 2}
+    assert result.refusals == {"KB114": 5, "KB142": 1, "KB189": 1, "KB201": 2}
     assert (len(result.kernels), result.complete) == (11, 2)
     assert result.failed == ["fails"]
 
@@ -139,7 +139,7 @@ def test_the_command(broken: Path) -> None:
         "2 of 11 kernels can be compiled",
         "      5 refused by KB114: a function that kbuild does not have yet",
         "      1 refused by KB142: an unknown field or attribute",
-        "      1 refused by KB198: a function in CUDA C++ that says what it cannot",
+        "      1 refused by KB189: a function in CUDA C++ that says what it cannot",
         "      2 refused by KB201: a module that cannot be imported",
     ]
     assert "did you mean 'normalize'?" in done.stderr
@@ -153,7 +153,7 @@ def test_the_command_as_json(broken: Path) -> None:
     assert said["refusals"] == [
         {"code": "KB114", "count": 5},
         {"code": "KB142", "count": 1},
-        {"code": "KB198", "count": 1},
+        {"code": "KB189", "count": 1},
     ]
     assert {row["kernel"] for row in said["diagnostics"]} == {row["name"] for row in said["listed"] if row["refusals"]}
     assert len(said["definitions"]) == 8

@@ -121,6 +121,12 @@ def test_options_of_declarations() -> None:
     def kernel(a: wp.array(dtype=float), n: int): ...
 
     assert kernel.options == {"fmad": False, "enable_backward": False, "block_dim": 64}
+
+    @wp.kernel(module_options={"fast_math": True}, launch_bounds=[128, 2], cuda_max_registers=64)
+    def bounded(a: wp.array(dtype=float)): ...
+
+    assert bounded.options == {"fast_math": True, "launch_bounds": (128, 2)}
+    assert wp.kernel(cuda_max_registers=64)(bounded.func).options == {"max_registers": 64}
     assert [(p.label, p.type) for p in kernel.adj.args] == [("a", wp.array(dtype=float)), ("n", int)]
     for declare in (wp.kernel, wp.func, wp.struct):
         with pytest.raises(TypeError, match=r"has no option 'modul'; did you mean 'module'"):

@@ -16,7 +16,8 @@ from kbuild.intrinsics.table import ALL_ROWS
 from kbuild.ir import nodes
 from kbuild.ir.nodes import Expr, Function
 from kbuild.ir.traverse import root_of, walk
-from kbuild.ir.types import Array, Matrix, Scalar, Type, Vector, element_of, is_composite, is_integer
+from kbuild.ir.types import Array, Constant, Matrix, Scalar, Type, Vector, element_of, is_composite, is_integer
+from kbuild.loader.interface import contiguous_strides
 from kbuild.sim import arithmetic
 from kbuild.sim.arithmetic import dtype_of
 from kbuild.sim.hardware import MINUS_C, MINUS_PRODUCT
@@ -80,6 +81,14 @@ class Expressions:
         return frame.lanes.position(expr.what, expr.axis)
 
     # Arrays
+
+    def _table(self, expr: nodes.Table, frame: Frame) -> Descriptor:
+        found = self.space.tables[expr.type, expr.data]
+        type = expr.type
+        assert isinstance(type, Constant)
+        shape = [np.int32(extent) for extent in type.shape]
+        strides = [np.int32(stride) for stride in contiguous_strides(type.shape, type.element.size)]
+        return Descriptor(type.element, np.int64(found.start), shape, strides, found)
 
     def _extent(self, expr: nodes.Extent, frame: Frame) -> Any:
         return self.value(expr.array, frame).shape[expr.axis]
@@ -176,14 +185,14 @@ class Expressions:
             _require_readonly(parts)
         if parts[0][1] is None:
             found, _, offset = parts[0]
-            if self.watching.accesses:
+            if self.watching.accesses and not found.is_constant:
                 self.watching.accessed(
                     "read", Location(found, offset, location.type, location.delta), frame.lanes, expr
                 )
             return memory.load(found, offset, location.type, self.space, location.delta)
         whole = mapped_full(tree.zero(location.type), frame.lanes.count)
         for found, positions, offsets in parts:
-            if self.watching.accesses:
+            if self.watching.accesses and not found.is_constant:
                 at = Location(found, offsets, location.type, location.delta)
                 with OfPart(positions):
                     self.watching.accessed("read", at, frame.lanes.take(positions), expr)
@@ -492,6 +501,7 @@ _MEANING: dict[type[Any], Callable[[Expressions, Any, Frame], Value]] = {
     nodes.Index: Expressions._load,
     nodes.Component: Expressions._load,
     nodes.Member: Expressions._load,
+    nodes.Table: Expressions._table,
     nodes.Extent: Expressions._extent,
     nodes.Present: Expressions._present,
     nodes.View: Expressions._view,

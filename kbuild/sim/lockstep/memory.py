@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from kbuild.ir import nodes
 from kbuild.ir.types import BOOL, INT32, INT64, Array, IndexedArray, Matrix, Scalar, Struct, Type, Vector
 from kbuild.loader.abi import align_up
 from kbuild.sim.arithmetic import dtype_of
@@ -22,7 +23,8 @@ from kbuild.sim.lockstep.affine import Affine
 from kbuild.sim.lockstep.tree import Descriptor, Value
 from kbuild.sim.values import Fault
 
-# Where shared memory lies; no array of a launch has such an address.
+# Where constant and shared memory lie; no array of a launch has such an address.
+CONSTANTS = 1 << 61
 SHARED = 1 << 62
 
 
@@ -63,6 +65,7 @@ class Allocation:
     ) -> None:
         self.start, self.data, self.granule, self.name, self.stride = start, data, granule, name, stride
         self.is_stored, self.is_read_only = is_stored, is_read_only
+        self.is_constant = False  # a table, which nobody stores to: no access to it is told
         self.size = len(data)
         self.labels: list[Label] = []
         self.books: Any = None  # see `races`
@@ -113,6 +116,7 @@ class Space:
     def __init__(self, extents: Iterable[Extent]) -> None:
         self._starts: list[int] = []
         self.allocations: list[Allocation] = []
+        self.tables: dict[tuple[Type, bytes], Allocation] = {}  # of constants
         extents = list(extents)
         for extent in _merged(extents):
             data = bytes_at(extent)
@@ -130,6 +134,18 @@ class Space:
         """One that lies behind all others."""
         self._starts.append(allocation.start)
         self.allocations.append(allocation)
+
+    def add_tables(self, tables: Iterable[nodes.Table]) -> None:
+        """Tables of constants, before there is shared memory."""
+        end = CONSTANTS
+        for table in tables:
+            element: Type = table.type.element  # type: ignore[attr-defined]
+            data = np.frombuffer(table.data, np.uint8)
+            made = Allocation(end, data, granule_of(element), table.name, is_stored=False, is_read_only=True)
+            made.is_constant = True
+            self.tables[table.type, table.data] = made
+            self.add(made)
+            end = align_up(end + made.size + 1, 256)
 
     def put_shared(self, allocation: Allocation) -> None:
         """The shared memory of the blocks at hand, in the place of what others had."""

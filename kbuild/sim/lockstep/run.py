@@ -14,6 +14,7 @@ from kbuild.intrinsics.table import ALL_ROWS
 from kbuild.ir import nodes
 from kbuild.ir.blocks import dynamic_start, in_whole_blocks, shared_arrays, shared_bytes
 from kbuild.ir.nodes import Kernel, Symbol
+from kbuild.ir.tables import tables_in
 from kbuild.ir.traverse import callees, walk
 from kbuild.ir.types import Array, IndexedArray, Shared, Struct, Type
 from kbuild.loader.abi import UNASSIGNED, align_up
@@ -73,7 +74,7 @@ def run(
     parameters = [(p.name, p.type, offsets[p.name]) for p in kernel.function.parameters]
     found = extents(parameters, block, stored_parameters(kernel.function))
     found = [replace(one, is_read_only=one.name in options.read_only) for one in found]
-    space, before, printed = Space(found), None, len(output.text)
+    space, before, printed = _space(found, kernel), None, len(output.text)
     if not whole_blocks and _may_wait(kernel):
         before = [(one.data, one.data.copy()) for one in space.allocations if not one.is_read_only]
     try:
@@ -87,9 +88,21 @@ def run(
         del output.text[printed:]
         alone = replace(options, chunk=1, checks=replace(options.checks, races=False))
         try:
-            _run(kernel, launch, block, offsets, alone, output, Space(found))
+            _run(kernel, launch, block, offsets, alone, output, _space(found, kernel))
         except Deadlock:
             raise deadlock from None
+
+
+def _space(found: Sequence[Extent], kernel: Kernel) -> Space:
+    """The memory of a launch, before there is any that is shared."""
+    space = Space(found)
+    space.add_tables(_tables(kernel))
+    return space
+
+
+@lru_cache(maxsize=1024)
+def _tables(kernel: Kernel) -> list[nodes.Table]:
+    return tables_in([kernel.function])
 
 
 @lru_cache(maxsize=1024)

@@ -1,1 +1,1 @@
-"""Five small GPU kernels of a robot, compiled by kbuild while this package's wheel is built."""
+"""Small GPU kernels of a robot, compiled by kbuild while this package's wheel is built."""

@@ -1,4 +1,4 @@
-"""`python -m robosim`: runs the five kernels and checks each against plain Python.
+"""`python -m robosim`: runs the kernels and checks each against plain Python.
 
 Without a GPU it says which machine code of the package each of a list of GPUs would get. The standard library and
 kbuild's loader are all that it needs.
@@ -9,7 +9,9 @@ import sys
 import kbuild as kb
 from kbuild import loader
 from kbuild.loader.select import Device
-from robosim.checks import CHECKS
+from robosim import block_checks, checks
+
+CHECKS = checks.CHECKS + block_checks.CHECKS
 
 GPUS = (
     Device("Jetson AGX Xavier, JetPack 5", 7, 2, (11, 4)),
@@ -36,13 +38,13 @@ def main():
         print("no GPU here; what others would load from %s:\n" % loader.open("robosim"))
         explain()
         return 0
-    print("%s: five kernels, each checked against plain Python\n" % gpus[0].name)
+    print("%s: %d results, each checked against plain Python\n" % (gpus[0].name, len(CHECKS)))
     return 0 if run() else 1
 
 
 def run():
     """Runs every check and prints a row for each; True when all are good."""
-    print("%-18s %8s %13s %10s %10s" % ("kernel", "threads", "first launch", "max error", "allowed"))
+    print("%-18s %8s %13s %10s %10s" % ("result", "threads", "first launch", "max error", "allowed"))
     good = True
     for number, check in enumerate(CHECKS, 1):
         show_progress("[%d/%d] %s …" % (number, len(CHECKS), check.__name__))

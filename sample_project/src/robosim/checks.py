@@ -32,18 +32,18 @@ def integrate():
     count, dt = 20000, kb.float32(1.0 / 60.0)
     gravity = kb.vec3(0.0, -9.81, 0.0)
     numbers = random.Random(1)
-    pos, vel = _vectors(numbers, count, 10.0), _vectors(numbers, count, 3.0)
+    pos, vel = random_vectors(numbers, count, 10.0), random_vectors(numbers, count, 3.0)
     gpu_pos, gpu_vel = kb.array(pos, dtype=kb.vec3), kb.array(vel, dtype=kb.vec3)
     seconds = _launch(kernels.integrate, count, [gpu_pos, gpu_vel, gravity, dt])
     wanted = reference.integrate(pos, vel, gravity, dt)
-    return Outcome(count, seconds, _error([gpu_pos.tolist(), gpu_vel.tolist()], wanted), 1e-6)
+    return Outcome(count, seconds, largest_error([gpu_pos.tolist(), gpu_vel.tolist()], wanted), 1e-6)
 
 
 def spring_forces():
     """A chain of springs with a few across it, so that many pull at the same particle at once."""
     count = 2000
     numbers = random.Random(2)
-    pos, vel = _vectors(numbers, count, 1.0), _vectors(numbers, count, 1.0)
+    pos, vel = random_vectors(numbers, count, 1.0), random_vectors(numbers, count, 1.0)
     pairs = [(i, i + 1) for i in range(count - 1)] + [(0, i) for i in range(2, count, 7)]
     springs = [(a, b, kb.float32(0.7), kb.float32(numbers.uniform(50.0, 150.0)), 0.5) for a, b in pairs]
     names = ("first", "second", "length", "stiffness", "damping")
@@ -52,7 +52,9 @@ def spring_forces():
     inputs = [gpu_springs, kb.array(pos, dtype=kb.vec3), kb.array(vel, dtype=kb.vec3), force]
     seconds = _launch(kernels.spring_forces, len(springs), inputs)
     # Sums of hundreds of forces, in whatever order the threads come.
-    return Outcome(len(springs), seconds, _error(force.tolist(), reference.spring_forces(springs, pos, vel)), 1e-4)
+    return Outcome(
+        len(springs), seconds, largest_error(force.tolist(), reference.spring_forces(springs, pos, vel)), 1e-4
+    )
 
 
 def nv12_to_rgb():
@@ -63,7 +65,7 @@ def nv12_to_rgb():
     inputs = [kb.array(frame, dtype=kb.uint8), PITCH, mean, scale, rgb]
     seconds = _launch(vision.nv12_to_rgb, (HEIGHT, WIDTH), inputs)
     wanted = reference.nv12_to_rgb(frame, WIDTH, HEIGHT, PITCH, mean, scale)
-    return Outcome(WIDTH * HEIGHT, seconds, _error(rgb.tolist(), wanted), 1e-5)
+    return Outcome(WIDTH * HEIGHT, seconds, largest_error(rgb.tolist(), wanted), 1e-5)
 
 
 def depth_to_points():
@@ -75,23 +77,27 @@ def depth_to_points():
     points = kb.zeros(len(depth), dtype=kb.vec3)
     inputs = [kb.array(rows, dtype=kb.uint16), Camera(**dict(zip(("fx", "fy", "cx", "cy"), camera))), points]
     seconds = _launch(vision.depth_to_points, (HEIGHT, WIDTH), inputs)
-    return Outcome(len(depth), seconds, _error(points.tolist(), reference.depth_to_points(depth, WIDTH, camera)), 1e-5)
+    return Outcome(
+        len(depth), seconds, largest_error(points.tolist(), reference.depth_to_points(depth, WIDTH, camera)), 1e-5
+    )
 
 
 def count_voxels():
     """Points in and around a grid of 8 x 8 x 4 voxels; counts are equal or wrong."""
     shape, size, origin = (8, 8, 4), 0.25, kb.vec3(-1.0, -1.0, 0.0)
-    points = _vectors(random.Random(5), 20000, 1.2)
+    points = random_vectors(random.Random(5), 20000, 1.2)
     counts = kb.zeros(shape, dtype=int)
     seconds = _launch(mapping.count_voxels, len(points), [kb.array(points, dtype=kb.vec3), origin, size, counts])
     wanted = reference.count_voxels(points, origin, size, shape)
-    return Outcome(len(points), seconds, _error(counts.tolist(), wanted), 0.0)
+    return Outcome(len(points), seconds, largest_error(counts.tolist(), wanted), 0.0)
 
 
 CHECKS = (integrate, spring_forces, nv12_to_rgb, depth_to_points, count_voxels)
 
 
-def _vectors(numbers, count, extent):
+def random_vectors(numbers, count, extent):
+    """A list of `count` tuples of three numbers of float32, each between -extent and extent."""
+
     def one():
         return kb.float32(numbers.uniform(-extent, extent))
 
@@ -105,16 +111,18 @@ def _launch(kernel, dim, inputs):
     return time.perf_counter() - start
 
 
-def _error(got, wanted):
-    got, wanted = list(_flat(got)), list(_flat(wanted))
+def largest_error(got, wanted):
+    """Of two nests of lists, relative where what is wanted is larger than 1; infinite where one is not complete."""
+    got, wanted = list(flat(got)), list(flat(wanted))
     errors = [abs(g - w) / max(1.0, abs(w)) for g, w in zip(got, wanted)]
     is_complete = len(got) == len(wanted) and all(error == error for error in errors)
     return max(errors) if is_complete else float("inf")
 
 
-def _flat(nested):
+def flat(nested):
+    """The numbers of nested lists and tuples."""
     for item in nested:
         if isinstance(item, (list, tuple)):
-            yield from _flat(item)
+            yield from flat(item)
         else:
             yield item

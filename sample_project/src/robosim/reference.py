@@ -1,4 +1,4 @@
-"""The five kernels in plain Python, written from their description and not from their code.
+"""The kernels in plain Python, written from their description and not from their code.
 
 Vectors are tuples, arrays are lists. Arithmetic is in double precision, except where a rounding decides a result that
 is counted and not measured (`count_voxels`).
@@ -74,6 +74,38 @@ def count_voxels(points, origin, size, shape):
         if point[2] > 0 and all(0 <= index < extent for index, extent in zip(cells, shape)):
             counts[(cells[0] * shape[1] + cells[1]) * shape[2] + cells[2]] += 1
     return counts
+
+
+def centre_of_mass(points, masses):
+    """One vector, in a list."""
+    whole = math.fsum(masses)
+    sums = [math.fsum(point[axis] * mass for point, mass in zip(points, masses)) for axis in range(3)]
+    return [tuple(moment / whole for moment in sums)]
+
+
+def matrix_product(a, b):
+    """Of lists of rows."""
+    columns = list(zip(*b))
+    return [[math.fsum(x * y for x, y in zip(row, column)) for column in columns] for row in a]
+
+
+def blur(image, weights):
+    """A list of rows: each pixel with its neighbours in both directions, at once; the edges repeat."""
+    reach = len(weights) // 2
+    height, width = len(image), len(image[0])
+
+    def weighted(pixel, place, extent):
+        near = range(place - reach, place + reach + 1)
+        return sum(weight * pixel(min(max(at, 0), extent - 1)) for weight, at in zip(weights, near))
+
+    rows = [[weighted(row.__getitem__, x, width) for x in range(width)] for row in image]
+    columns = list(zip(*rows))
+    return [[weighted(columns[x].__getitem__, y, height) for x in range(width)] for y in range(height)]
+
+
+def near_points(points, distance):
+    """A list of those in front of the camera and not too far away; the length is rounded to float32 as on the GPU."""
+    return [point for point in points if point[2] > 0 and _float32(math.hypot(*point)) <= _float32(distance)]
 
 
 def _float32(number):

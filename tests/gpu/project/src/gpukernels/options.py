@@ -68,3 +68,72 @@ def halves(data: kb.array(dtype=int)):
 def launched_in_a_capture(out: kb.array(dtype=int)):
     """Nothing else launches it: its code is there because it was loaded ahead."""
     out[kb.tid()] += 1
+
+
+@kb.kernel(launch_bounds=96)
+def bounded(sizes: kb.array(dtype=int)):
+    """No block has more than 96 threads."""
+    sizes[kb.tid()] = kb.block_dim()
+
+
+@kb.kernel(launch_bounds=(128, 12))
+def dense(data: kb.array(dtype=float), sizes: kb.array(dtype=int), rounds: int):
+    """Twelve blocks fit a multiprocessor, whatever that spills."""
+    i = kb.tid()
+    a = kb.mat44()
+    b = kb.mat44()
+    for row in range(4):
+        for column in range(4):
+            a[row, column] = data[i] + float(row)
+            b[row, column] = data[i] - float(column)
+    for _ in range(rounds):
+        a = a * b
+        b = b * a
+    data[i] = kb.ddot(a, b)
+    sizes[i] = kb.block_dim()
+
+
+@kb.kernel(launch_bounds="auto", block_dim=128)
+def found(data: kb.array(dtype=float), sizes: kb.array(dtype=int), rounds: int):
+    """The same with as many blocks as fit without spilling."""
+    i = kb.tid()
+    a = kb.mat44()
+    b = kb.mat44()
+    for row in range(4):
+        for column in range(4):
+            a[row, column] = data[i] + float(row)
+            b[row, column] = data[i] - float(column)
+    for _ in range(rounds):
+        a = a * b
+        b = b * a
+    data[i] = kb.ddot(a, b)
+    sizes[i] = kb.block_dim()
+
+
+@kb.kernel(max_registers=32)
+def few_registers(data: kb.array(dtype=float), sizes: kb.array(dtype=int), rounds: int):
+    """The same with 32 registers."""
+    i = kb.tid()
+    a = kb.mat44()
+    b = kb.mat44()
+    for row in range(4):
+        for column in range(4):
+            a[row, column] = data[i] + float(row)
+            b[row, column] = data[i] - float(column)
+    for _ in range(rounds):
+        a = a * b
+        b = b * a
+    data[i] = kb.ddot(a, b)
+    sizes[i] = kb.block_dim()
+
+
+@kb.kernel(fast_math=True)
+def fast(x: kb.array(dtype=float), out: kb.array(dtype=float)):
+    i = kb.tid()
+    out[i] = kb.sin(x[i]) / (1.0 + kb.sqrt(x[i])) + kb.exp(-x[i])
+
+
+@kb.kernel
+def precise(x: kb.array(dtype=float), out: kb.array(dtype=float)):
+    i = kb.tid()
+    out[i] = kb.sin(x[i]) / (1.0 + kb.sqrt(x[i])) + kb.exp(-x[i])
