@@ -77,6 +77,19 @@ def test_templates(kernel, dtype, block):
     assert loader.open("gpukernels")[kernel.name].block_dim == block
 
 
+@pytest.mark.parametrize(("kernel", "most"), [(cuda_files.sum_of_floats, 256), (cuda_files.sum_of_doubles, 128)])
+def test_launch_bounds_of_the_file(kernel, most):
+    dtype = float if most == 256 else kb.float64
+    x, out = kb.array(numbers(), dtype=dtype), kb.zeros(1, dtype=dtype)
+    for where in ({"dim": COUNT, "block_dim": most + 32}, {"grid": 4, "block": (most, 2)}):
+        with pytest.raises(LaunchError, match="__launch_bounds__ in its file allows %d" % most):
+            kb.launch(kernel, inputs=[COUNT, x, out], **where)
+    kb.launch(kernel, grid=-(-COUNT // most), block=most, inputs=[COUNT, x, out])
+    assert out.tolist() == [2.0 * sum(numbers())]
+    with pytest.raises(LaunchError, match="__launch_bounds__ in its file"):
+        kb.bind(kernel, dim=COUNT, block_dim=512, inputs=[COUNT, x, out])()
+
+
 @pytest.mark.parametrize("shared", [None, 1024, 48 * 1024, 60 * 1024])
 def test_dynamic_shared_memory(shared):
     """More than 48 KiB of it has to be allowed first, which loading the kernel does."""

@@ -74,6 +74,15 @@ def test_an_array_in_shared_memory_and_a_warp():
         assert out.tolist() == [i + (i ^ 1) + size // 4 for i in range(512)]
 
 
+def test_a_table():
+    x = kb.array([float(i % 16) for i in range(COUNT)], dtype=float, requires_grad=True)
+    out = kb.zeros(COUNT, dtype=float, requires_grad=True)
+    taped(native.of_a_table, [x], out)
+    wanted = [native.WEIGHTS[i % 3, 1] * (i % 16) + native.WEIGHTS[i % 3, 0] + 3.0 for i in range(COUNT)]
+    assert out.tolist() == wanted
+    assert x.grad.tolist() == [native.WEIGHTS[i % 3, 1] for i in range(COUNT)]
+
+
 def test_on_the_host():
     assert native.cube(2.0) == 8.0
     with pytest.raises(TypeError, match="scaled is CUDA C"):

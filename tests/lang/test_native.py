@@ -14,10 +14,12 @@ import pytest
 import kbuild as kb
 import kbuild.warp as wp
 from kbuild.autodiff import Undifferentiable
+from kbuild.autodiff.touched import changed
 from kbuild.ir.blocks import dynamic_row, in_whole_blocks
 from kbuild.ir.native import by_their_bodies
 from kbuild.ir.nodes import Kernel
 from kbuild.ir.printer import print_kernel
+from kbuild.ir.traverse import callees
 from kbuild.lang.reach import reach
 from kbuild.loader.grids import Grid, Sized
 from kbuild.nvrtc import Compiled, Rejected
@@ -190,6 +192,19 @@ def tables(x: kb.array(dtype=float), out: kb.array(dtype=float)):
     i = kb.tid()
     out[i] = weighted(x[i], WEIGHTS, WEIGHTS[i % 3], STEPS, i % 3)
 """
+# And in what runs once more for a gradient.
+COUNTED_TABLE = """
+PLACES = kb.constant([2, 0, 1])
+
+@kb.func_native("atomicAdd(counts.data, 1); return places[k];", replay_snippet="return places[k];")
+def place(places: kb.array(dtype=int), counts: kb.array(dtype=int), k: int) -> int: ...
+
+@kb.kernel
+def gathers(x: kb.array(dtype=float), counts: kb.array(dtype=int), out: kb.array(dtype=float)):
+    i = kb.tid()
+    k = place(PLACES, counts, i)
+    out[i] = x[k] * x[k]
+"""
 WARP = """
 @kb.func_native("return __shfl_down_sync(0xffffffffu, x, 1);")
 def below(x: int) -> int: ...
@@ -209,6 +224,7 @@ ALL = {
     "cooperating": COOPERATING,
     "tiles": TILES,
     "tables": TABLES,
+    "counted table": COUNTED_TABLE,
     "warp": WARP,
 }
 
@@ -325,6 +341,19 @@ def test_the_gradient_passes_a_table_by(tmp_path: Path) -> None:
     x, adj_x = np.ones(3, np.float32), np.zeros(3, np.float32)
     module.launch(backward, 3, [device(x), device(x), device(adj_x), device(np.ones(3, np.float32))])
     assert adj_x.tolist() == [2, 4, 6]
+
+
+def test_a_replay_reads_a_table(tmp_path: Path) -> None:
+    kernel = one(tmp_path, COUNTED_TABLE)
+    (place,) = callees(kernel.function)
+    assert changed(place) & {0, 1} == {1}  # nobody changes a table
+    module, backward = with_gradient(kernel, tmp_path)
+    x, counts, out = np.float32([1, 2, 3]), np.zeros(1, np.int32), np.zeros(3, np.float32)
+    module.launch(kernel.name, 3, [device(x), device(counts), device(out)])
+    assert out.tolist() == [9, 1, 4]
+    adj_x, adj_out = np.zeros(3, np.float32), np.float32([1, 10, 100])
+    module.launch(backward, 3, [device(one) for one in (x, counts, out, adj_x, adj_out)])
+    assert (adj_x.tolist(), counts.tolist()) == ([20, 400, 6], [3])
 
 
 def test_no_table_beside_a_gradient_in_cuda(tmp_path: Path) -> None:

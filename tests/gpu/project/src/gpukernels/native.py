@@ -73,6 +73,20 @@ def block_sums(x: kb.array(dtype=int), out: kb.array(dtype=int)):
     out[i] = block_sum(x[i])
 
 
+WEIGHTS = kb.constant([[0.5, 2.0], [3.0, 4.0], [5.0, 6.0]])
+
+
+@kb.func_native("return weights(k, 1) * x + row[0] + (float)weights.shape[0];")
+def weighted(x: float, weights: kb.array2d(dtype=float), row: kb.array(dtype=float), k: int) -> float:
+    return weights[k, 1] * x + row[0] + float(weights.shape[0])
+
+
+@kb.kernel
+def of_a_table(x: kb.array(dtype=float), out: kb.array(dtype=float)):
+    i = kb.tid()
+    out[i] = weighted(x[i], WEIGHTS, WEIGHTS[i % 3], i % 3)
+
+
 @kb.func_native("tile[t] += __shfl_xor_sync(0xffffffffu, tile[t], 1) + (float)tile.shape[0];")
 def add_neighbour(tile: kb.array(dtype=float), t: int):
     tile[t] = tile[t] + kb.shfl_xor(tile[t], 1) + float(tile.shape[0])

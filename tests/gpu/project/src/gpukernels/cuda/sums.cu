@@ -1,7 +1,7 @@
 #include "block.cuh"
 
 template <class T, int N>
-__global__ void sum(int n, const T *x, T *out) {
+__global__ void __launch_bounds__(N) sum(int n, const T *x, T *out) {
     const int i = blockIdx.x * N + threadIdx.x;
     const T s = block_sum<T, N>(i < n ? twice(x[i]) : T(0));
     if (threadIdx.x == 0) atomicAdd(out, s);
