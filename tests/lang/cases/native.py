@@ -47,8 +47,3 @@ def wrong(a: kb.array(dtype=float), body: Body):
     a[4] = gives_an_array(a)[0]
     a[5] = gives_a_list(a[0])
     a[6] = first(TABLE)  # E: KB196 would add to the adjoint of the table 'values'
-
-
-@kb.kernel
-def right(a: kb.array(dtype=float)):
-    a[0] = first(a)
