@@ -9,7 +9,7 @@ set -uo pipefail
 cd "$(dirname "$0")/.."
 PYTHON=${PYTHON:-python3}
 OUT=${OUT:-$PWD/build/gpu-results}
-STEPS=${STEPS:-robosim start launch step fast memory primitives gradients learn ulps agreement adjoints tests}
+STEPS=${STEPS:-robosim start launch step fast memory primitives gradients learn ulps cuda agreement adjoints tests}
 KIT=$PWD/build/gpu-kit
 RUN=$(mktemp -d)
 trap 'rm -rf "$RUN"' EXIT
@@ -66,6 +66,7 @@ step primitives timeout "$(limit 100)" "$PYTHON" benchmarks/primitives.py
 step gradients timeout "$(limit 240)" "$PYTHON" benchmarks/gradients.py
 step learn timeout "$(limit 120)" "${no_jit[@]}" "$PYTHON" -I -S -c "$learn"
 step ulps timeout "$(limit 120)" "${no_jit[@]}" "$PYTHON" benchmarks/ulps.py run "$OUT"
+[ ! -d "$KIT/cuda" ] || step cuda timeout "$(limit 60)" "${no_jit[@]}" "$PYTHON" benchmarks/cuda_files.py run "$KIT/cuda"
 language="atomics blocks composites conversions flow functions generics rotations scalars shapes statics structs warp"
 agree() { # every launch of the tests in the simulator too
     KBUILD_SHADOW=$RUN/shadow.json run_tests $(printf "tests/gpu/test_%s.py " $language) || return

@@ -32,6 +32,7 @@ NAMES = (
     "adjoints",
     "codesize",
     "build",
+    "cuda_files",
     "aot",
     "corpus",
     "replay",
@@ -65,7 +66,7 @@ def main() -> None:
 
 def take(folder: Path) -> None:
     """Copies the results that a folder holds."""
-    for name in NAMES:
+    for name in (*NAMES, "cuda_gpu"):
         path = folder / f"{name}.json"
         if path.is_file():
             shutil.copyfile(path, RESULTS / path.name)
@@ -197,6 +198,38 @@ def build(document: dict[str, Any]) -> str:
         ),
     ]
     return section("Build of sample_project", "", table(("", "seconds"), cells), document)
+
+
+def cuda_files(document: dict[str, Any]) -> str:
+    """A project in CUDA C++ beside nvcc."""
+    values = document["values"]
+    seconds, sizes = values["seconds"], values["size"]
+    rows = [
+        ("CPU time of a build from nothing [s]", f"{seconds['kbuild']:.2f}", f"{seconds['fatbin']:.2f}"),
+        ("… nvcc called once for each architecture", "", f"{seconds['cubins']:.2f}"),
+        ("what is shipped: bundle, fat binaries [KB]", f"{sizes['bundle'] / 1e3:.0f}", f"{sizes['fatbins'] / 1e3:.0f}"),
+    ]
+    for arch, found in values["cubins"].items():
+        rows.append((f"cubins for sm_{arch} [KB]", f"{found['kbuild'] / 1e3:.1f}", f"{found['nvcc'] / 1e3:.1f}"))
+    text = (
+        f"benchmarks/cuda_project: {values['kernels']} kernels, {values['files']} files and their headers, "
+        f"{values['lines']} lines, for {', '.join(values['targets'])}; kbuild with NVRTC "
+        f"{', '.join(values['toolchains']['kbuild'])}, nvcc {values['toolchains']['nvcc']}, one process at a time; "
+        "a bundle is compressed, and fat binaries are as `-fatbin` leaves them."
+    )
+    return section("A project in CUDA C++", text, table(("", "kbuild", "nvcc"), rows) + _on_gpu(), document)
+
+
+def _on_gpu() -> str:
+    """What both compute, where that has been looked at."""
+    document = read("cuda_gpu")
+    if document is None:
+        return ""
+    found = document["values"]["kernels"].values()
+    numbers, same = sum(row["numbers"] for row in found), sum(row["same"] for row in found)
+    worst = max(row["worst"] for row in found)
+    said = f"{same} of {numbers} numbers have the same bits, the others differ by {worst:.1g} at most."
+    return f"\nOn {document['machine']['gpu']}, with the same inputs: {said}\n"
 
 
 def aot(document: dict[str, Any]) -> str:
@@ -363,6 +396,7 @@ SECTIONS = {
     "adjoints": adjoints,
     "codesize": codesize,
     "build": build,
+    "cuda_files": cuda_files,
     "aot": aot,
     "corpus": corpus,
     "replay": replay,

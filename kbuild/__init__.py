@@ -33,6 +33,7 @@ _HOMES = {
         from_cupy from_jax from_torch stream_from_torch stream_to_torch to_cupy to_jax to_torch
     """,
     "loader.copying": "clone copy to_host",
+    "loader.cuda_files": "cuda_kernel",
     "loader.current": "ScopedDevice ScopedStream get_device get_stream set_device set_stream",
     "loader.dlpack": "from_dlpack",
     "loader.errors": "BundleError DriverError LaunchError StaleBundle",
@@ -43,6 +44,7 @@ _HOMES = {
     "loader.indexed": "indexedarray indexedarray1d indexedarray2d indexedarray3d indexedarray4d",
     "loader.memory.books": "MemoryReport memory_report",
     "loader.memory.pools": "set_pool_limit trim_memory",
+    "loader.native": "func_native",
     "loader.own_gradients": "adjoint func_grad func_replay",
     "loader.peers": "can_access set_peer_access",
     "loader.providers": "enable_jit",

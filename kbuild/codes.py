@@ -263,6 +263,14 @@ CODES: dict[str, Code] = {
         _kernel("for i in range(4):", "    if n == i:", "        break", "    a[i] = kb.static(i * 0.5)"),
         _kernel("for i in range(4):", "    if n > i:", "        a[i] = kb.static(i * 0.5)"),
     ),
+    "KB189": Code(
+        "a function in CUDA C++ that says what it cannot",
+        "A snippet is the body of a function of its own: CUDA C++ with its parameters and their types, and nothing of "
+        "Warp's C++ library. What comes out is what the annotation says.",
+        '@kb.func_native("#include <cuda_fp16.h>\\nreturn x;")\ndef same(x: float) -> float: ...\n\n\n'
+        + _kernel("a[0] = same(a[0])"),
+        '@kb.func_native("return x;")\ndef same(x: float) -> float: ...\n\n\n' + _kernel("a[0] = same(a[0])"),
+    ),
     "KB190": Code(
         "a format that kb.printf does not have",
         "The format is compiled into the kernel: a constant text with the conversions `%d %i %u %x %X %o %c %f %e "
@@ -364,13 +372,29 @@ CODES: dict[str, Code] = {
     ),
     "KB301": Code(
         "code that NVRTC or ptxas refuses",
-        "The message is the compiler's, at the Python line that it is about. For a kernel that `check` accepts, and "
-        "that is within the GPU's limits, this is a bug in kbuild: please report it.",
+        "The message is the compiler's, at the line that it is about. In CUDA C++, in a `.cu` file or a snippet, it is "
+        "about what stands there. For a kernel in Python that `check` accepts, and that is within the GPU's limits, "
+        "this is a bug in kbuild: please report it.",
     ),
     "KB302": Code(
         "more parameters than the GPU takes",
         "4 KB on older GPUs and toolkits, 32,764 bytes from CUDA 12.1 and sm_70 on. An array takes 8 bytes and 8 for "
         "each dimension. Put values into an array.",
+    ),
+    "KB303": Code(
+        "a file of CUDA C++ that cannot be read",
+        "The file that a declaration names, and what it includes, is read before anything is compiled. A name is "
+        "relative to the folder of the module that declares the kernel.",
+    ),
+    "KB304": Code(
+        "a declaration that does not fit its kernel in CUDA C++",
+        "A launch writes arguments where the declaration says. Name, number and types of the parameters are held "
+        "against the kernel while it is compiled, sizes and offsets against its code.",
+    ),
+    "KB305": Code(
+        "a header that is not there",
+        "NVRTC has no headers of its own. A project's are found beside the file that includes them and in "
+        "`include-dirs`; CUDA's come with wheels of the CUDA version that compiles for the target.",
     ),
     "KB501": Code("this machine lacks something", "The message names it, and the command that brings it."),
     "KB502": Code(

@@ -20,6 +20,14 @@
     selftest = true                                       # bundle results to compare with on the target
     jobs = 4                                              # parallel compilers; all cores if left out
 
+    [tool.kbuild.cuda]                                    # of kernels in CUDA C++ files
+    include-dirs = ["src/robosim/include"]                # where headers are
+    defines = { BINS = 64, FAST = true }                  # macros
+    std = "c++17"
+    fmad = true                                           # fuse a * b + c, as CUDA does
+    options = ["--use_fast_math"]                         # further options of NVRTC
+    files = ["shared/**/*.cuh"]                           # for the sdist, beside those below the packages
+
 Nothing is guessed and nothing is ignored: an unknown option, a wrong type or a value that cannot be is a `UsageError`
 that names the file, the line, the key, what was found and what is wanted.
 """
@@ -54,7 +62,11 @@ OPTIONS = (
     "toolchains",
     "selftest",
     "jobs",
+    "cuda",
 )
+
+CUDA_OPTIONS = ("include-dirs", "defines", "std", "fmad", "options", "files")
+STANDARDS = ("c++14", "c++17", "c++20")
 
 # Of `kbuild.primitives`, which reads no configuration and is read by none.
 PRIMITIVES = (
@@ -73,6 +85,18 @@ EXAMPLE = """\
 [tool.kbuild]
 modules = ["mypackage.kernels"]
 targets = ["sm_90"]"""
+
+
+@dataclass(frozen=True, slots=True)
+class CudaConfig:
+    """`[tool.kbuild.cuda]`: what CUDA C++ files are compiled with. `files` are patterns of files for the sdist."""
+
+    include_dirs: tuple[Path, ...] = ()
+    defines: tuple[tuple[str, str], ...] = ()
+    std: str = "c++17"
+    fmad: bool = True
+    options: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +123,7 @@ class BuildConfig:
     asserts: bool = False
     primitives: tuple[str, ...] = ()
     backward: bool | None = None
+    cuda: CudaConfig = CudaConfig()
 
 
 def load(project: Path) -> BuildConfig | None:
@@ -168,16 +193,19 @@ _PATTERN = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*(\.\*)?")
 class _Reader:
     """Takes the table apart; every complaint goes through `fail`, which knows file and line."""
 
+    title = "tool.kbuild"
+    known: tuple[str, ...] = OPTIONS
+
     def __init__(self, path: Path, text: str, document: dict[str, Any], table: Any) -> None:
         self.path, self.text, self.document, self.root = path, text, document, path.parent
         if not isinstance(table, dict):
-            self.fail("kbuild", f"is {_shown(table)}, but wants a table [tool.kbuild]")
+            self.fail(self.title.rpartition(".")[2], f"is {_shown(table)}, but wants a table [{self.title}]")
         self.table: dict[str, Any] = table
+        for key in self.table:
+            if key not in self.known:
+                self.fail_unknown(key)
 
     def config(self) -> BuildConfig:
-        for key in self.table:
-            if key not in OPTIONS:
-                self.fail_unknown(key)
         modules = self.names(
             "modules", _PATTERN, "a module like 'robosim.kernels' or a pattern like 'robosim.vision.*'"
         )
@@ -201,6 +229,7 @@ class _Reader:
             asserts=self.flag("asserts", False),
             backward=self.flag("backward", True) if "backward" in self.table else None,
             primitives=self.primitives(),
+            cuda=self.cuda(),
         )
 
     # One kind of value each
@@ -243,6 +272,11 @@ class _Reader:
                 near = did_you_mean(name, PRIMITIVES) or f"the functions are {', '.join(PRIMITIVES)}"
                 self.fail(f"primitives[{index}]", f"is {name!r}, which is no function of kbuild's over arrays", near)
         return tuple(sorted(names))
+
+    def cuda(self) -> CudaConfig:
+        if "cuda" not in self.table:
+            return CudaConfig()
+        return _CudaReader(self.path, self.text, self.document, self.table["cuda"]).cuda_config()
 
     def strings(self, key: str) -> tuple[str, ...]:
         """A list of different strings."""
@@ -317,15 +351,16 @@ class _Reader:
         return values
 
     def fail_unknown(self, key: str) -> NoReturn:
-        near = did_you_mean(key.replace("_", "-"), OPTIONS)
-        self.fail(key, "is not an option of kbuild", near or f"the options are {', '.join(OPTIONS)}")
+        near = did_you_mean(key.replace("_", "-"), self.known)
+        self.fail(key, "is not an option of kbuild", near or f"the options are {', '.join(self.known)}")
 
     def fail(self, key: str, message: str, help: str | None = None) -> NoReturn:
-        raise UsageError(f"[tool.kbuild] {key} {message}", code="KB003", help=help, where=self.place(key))
+        raise UsageError(f"[{self.title}] {key} {message}", code="KB003", help=help, where=self.place(key))
 
     def place(self, key: str) -> str:
-        """`pyproject.toml`'s path, and the line of the key in [tool.kbuild] where that can be told."""
-        head = re.search(r"^[ \t]*\[[ \t]*tool[ \t]*\.[ \t]*kbuild[ \t]*\]", self.text, re.MULTILINE)
+        """`pyproject.toml`'s path, and the line of the key in its table where that can be told."""
+        words = r"[ \t]*\.[ \t]*".join(self.title.split("."))
+        head = re.search(rf"^[ \t]*\[[ \t]*{words}[ \t]*\]", self.text, re.MULTILINE)
         if head is None:
             return str(self.path)
         next_table = re.compile(r"^[ \t]*\[[^\[\]]*\][ \t]*(#.*)?$", re.MULTILINE).search(self.text, head.end())
@@ -334,6 +369,70 @@ class _Reader:
         line = assignment.search(self.text, head.end(), next_table.start() if next_table else len(self.text))
         start = line.start() if line else head.start()
         return f"{self.path}:{self.text.count(chr(10), 0, start) + 1}"
+
+
+_MACRO = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+# What kbuild decides itself, or what would make the code no cubin of its own.
+_OWN_OPTIONS = re.compile(
+    r"(?:-arch|--gpu-architecture|-I|--include-path|-D|--define-macro|-U|--undefine-macro|-std|--std|-fmad|--fmad"
+    r"|-lineinfo|--generate-line-info|-rdc|--relocatable-device-code|-dc|--device-c|-dw|--device-w|-dlto|--dlink-time-opt"
+    r"|--split-compile|--time|--pch|--create-pch|--use-pch|--device-time-trace|-frandom-seed|--minimal).*"
+)
+_ELSEWHERE = {
+    "-I": "include-dirs", "--include-path": "include-dirs", "-D": "defines", "--define-macro": "defines",
+    "-std": "std", "--std": "std", "-fmad": "fmad", "--fmad": "fmad",
+}  # fmt: skip
+
+
+class _CudaReader(_Reader):
+    """`[tool.kbuild.cuda]`."""
+
+    title = "tool.kbuild.cuda"
+    known = CUDA_OPTIONS
+
+    def cuda_config(self) -> CudaConfig:
+        return CudaConfig(
+            include_dirs=self.folders("include-dirs", Path.is_dir, "a folder with headers"),
+            defines=self.defines(),
+            std=self.standard(),
+            fmad=self.flag("fmad", True),
+            options=self.options(),
+            files=self.strings("files"),
+        )
+
+    def standard(self) -> str:
+        value = self.table.get("std", "c++17")
+        if value not in STANDARDS:
+            self.fail("std", f"is {_shown(value)}, but wants one of {', '.join(STANDARDS)}")
+        return str(value)
+
+    def defines(self) -> tuple[tuple[str, str], ...]:
+        """Macros by name: a text or a number is what one stands for, `true` defines it as 1, `false` leaves it out."""
+        values = self.table.get("defines", {})
+        if not isinstance(values, dict):
+            self.fail("defines", f"is {_shown(values)}, but wants a table like {{ BINS = 64 }}")
+        found = []
+        for name, value in values.items():
+            if not _MACRO.fullmatch(name):
+                self.fail("defines", f"has {name!r}, which is no name of a macro")
+            if isinstance(value, bool):
+                found += [(name, "1")] if value else []
+            elif isinstance(value, (int, float, str)) and "\n" not in str(value):
+                found.append((name, str(value)))
+            else:
+                self.fail("defines", f"has {name} = {_shown(value)}, but wants a text, a number, true or false")
+        return tuple(sorted(found))
+
+    def options(self) -> tuple[str, ...]:
+        values = self.strings("options")
+        for index, value in enumerate(values):
+            if not value.startswith("-") or "\n" in value:
+                self.fail(f"options[{index}]", f"is {value!r}, but wants an option of NVRTC like '--use_fast_math'")
+            if _OWN_OPTIONS.fullmatch(value):
+                other = next((option for start, option in _ELSEWHERE.items() if value.startswith(start)), None)
+                help = f"say it with `{other}`" if other else None
+                self.fail(f"options[{index}]", f"is {value!r}, which kbuild decides itself", help)
+        return values
 
 
 def _shown(value: object, kind: bool = True) -> str:

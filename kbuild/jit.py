@@ -11,22 +11,25 @@ import time
 from functools import partial
 from pathlib import Path
 
-from kbuild import targets
+from kbuild import config, targets
 from kbuild.config import BuildConfig
 from kbuild.errors import KbuildError, Report, Span
 from kbuild.loader import abi, events, format, struct_table
 from kbuild.loader import bundle as bundles
 from kbuild.loader.backward import ADJOINT, Backward, Refused
 from kbuild.loader.bundle import Bundle
+from kbuild.loader.cuda_files import CudaKernel
 from kbuild.loader.errors import LaunchError
 from kbuild.loader.hosts import get_devices
 from kbuild.loader.kernel import BundleKernel
 from kbuild.loader.types import Kernel
 from kbuild.nvrtc import Cache, cache_root, discover
 from kbuild.pipeline import Quiet
+from kbuild.pipeline.cuda import settings_of
 from kbuild.pipeline.packing import manifest_of
 from kbuild.pipeline.units import Compilation, UnitCode, code_of, compile_units
 from kbuild.scan.adjoints import adjoints_of, lower_adjoints
+from kbuild.scan.cuda import CudaSettings
 from kbuild.scan.data import WANTED, Request, Scanned, in_words
 from kbuild.scan.units import cut, find, lower_unit
 
@@ -45,7 +48,7 @@ def missing_kernel(kernel: Kernel) -> BundleKernel:
 def _compiled(kernel: Kernel) -> BundleKernel:
     request = _request(kernel, "")
     report = Report()
-    found = find([kernel], report)
+    found = find([kernel], report, settings=CudaSettings(**request.cuda))
     report.raise_errors()
     (unit,) = cut(found, request)
     lowered = lower_unit(unit, found, request, report)
@@ -53,7 +56,8 @@ def _compiled(kernel: Kernel) -> BundleKernel:
     assert lowered is not None  # a unit without errors is lowered
     bundle = _bundle(_plan(kernel), Scanned([one.row for one in found], [unit]), code_of(lowered))
     made = bundle[found[0].row.name]
-    made.find_backward = partial(_backward, kernel)
+    if not isinstance(kernel, CudaKernel):  # of which the bundle says that there is no adjoint
+        made.find_backward = partial(_backward, kernel)
     return made
 
 
@@ -97,7 +101,17 @@ def _adjoint(kernel: Kernel) -> Backward | Refused | None:
 
 
 def _request(kernel: Kernel, backward: str) -> Request:
-    return Request([], [kernel.module], [], fmad=True, lineinfo=False, per_kernel=True, backward=backward)
+    return Request([], [kernel.module], [], True, False, True, backward=backward, cuda=_cuda_settings(kernel))
+
+
+def _cuda_settings(kernel: Kernel) -> dict[str, object]:
+    """What the project around a kernel in CUDA C++ says of such files."""
+    if isinstance(kernel, CudaKernel):
+        for folder in Path(kernel.function.__code__.co_filename).resolve().parents:
+            found = config.load(folder)
+            if found is not None:
+                return settings_of(found)
+    return {}
 
 
 def _plan(kernel: Kernel) -> Compilation:

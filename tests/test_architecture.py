@@ -26,6 +26,7 @@ MAX_LINES = 1000
 PASSES = {"ir", "intrinsics", "targets", "errors"}
 # `sim`: what a kernel's self-test expects is computed where its IR is.
 SCAN = {
+    "cuda",
     "warp",
     "primitives",
     "lang",
@@ -61,6 +62,7 @@ ROOMS: dict[str, set[str]] = {
     "ir": {"errors", "loader"},
     "intrinsics": {"ir", "targets", "loader", "errors"},
     "lang": PASSES | {"loader"},
+    "cuda": {"errors", "loader"},
     "autodiff": PASSES,
     "audit": PASSES | {"loader"},
     "sim": PASSES | {"loader"},
@@ -83,6 +85,7 @@ DOORS: dict[str, dict[str, set[str]]] = {
     "ir": {"loader": {"abi"}},
     "targets": {"loader": {"occupancy"}},
     "sim": {"loader": {"abi", "interface", "providers"}},
+    "cuda": {"loader": {"abi"}},
     "audit": {"loader": {"cubin"}},
     "nvrtc": {"loader": {"cubin"}},
     "bundle": {"loader": {"format", "cubin"}},

@@ -43,6 +43,8 @@ CONSTRUCTS = """\
 | `Any` as a parameter's type | each combination of types is compiled apart; a kernel needs `kb.overload` for each |
 | `@kb.func_grad(f)` | how f is differentiated; `kb.adjoint[x] += …` adds to the adjoint of its parameter x |
 | `@kb.func_replay(f)` | what stands in for f where gradients run a kernel forward again |
+| `@kb.func_native("…")` | a function in CUDA C++: [cuda.md](cuda.md) |
+| `@kb.cuda_kernel("blur.cu")` | a kernel in a file of CUDA C++, declared: [cuda.md](cuda.md) |
 | `@kb.struct` | a record of annotated fields; `S()` is zero, `S(a, b)` and `S(x=a)` set fields |
 | `if`, `elif`, `else`, `while`, `break`, `continue`, `return` | as in Python; a function returns one type, or several |
 | `for i in range(a, b, step)`, `reversed(range(…))` | bounds are taken once; other loops, and `else`, are refused |

@@ -140,6 +140,16 @@ def kernel(
     max_registers: int = ...,
     fast_math: bool = ...,
 ) -> Callable[[Callable[..., None]], Kernel]: ...
+def cuda_kernel(
+    file: str,
+    name: str | None = None,
+    *,
+    block_dim: int = 256,
+    shared_memory: int = 0,
+    arrays: Literal["pointers", "views"] = "pointers",
+) -> Callable[[Callable[..., None]], Kernel]:
+    """Declares a kernel of a CUDA C++ file: `@cuda_kernel("reduce.cu", "reduce<float, 256>")` above its signature."""
+
 @_overload
 def func(function: Callable[_P, _R]) -> Function[_P, _R]:
     """Declares a function that kernels call. On the host it stays callable."""
@@ -157,6 +167,11 @@ def func_grad(function: Function[..., Any]) -> Callable[[Callable[_P, None]], Ca
 
 def func_replay(function: Function[_P, _R]) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
     """Declares what stands in for a function where gradients run a kernel forward once more."""
+
+def func_native(
+    snippet: str, adj_snippet: str | None = None, replay_snippet: str | None = None
+) -> Callable[[Callable[_P, _R]], Function[_P, _R]]:
+    """Declares a function by its body in CUDA C++; the decorated function has its parameters, and what it returns."""
 
 class _Adjoints:
     def __getitem__(self, parameter: _T) -> _T: ...

@@ -31,7 +31,9 @@ from kbuild.errors import InternalError, Span
 from kbuild.intrinsics.table import has_effects
 from kbuild.ir import nodes
 from kbuild.ir.effects import changes_memory
+from kbuild.ir.gradients import interface
 from kbuild.ir.liveness import analyse
+from kbuild.ir.native import statement_of
 from kbuild.ir.nodes import Const, Expr, Function, Kernel, Stmt, Symbol
 from kbuild.ir.traverse import root_of, walk
 from kbuild.ir.types import BOOL, VOID, Array, Matrix, Scalar, Struct, Tuple, Type, Vector
@@ -64,7 +66,15 @@ def flatten(kernel: Kernel, replays: bool = True) -> list[Tree]:
 
 def stays_a_call(function: Function) -> bool:
     """The call of a function is not looked into."""
-    return function.gradient is not None or has_no_gradient(function)
+    return function.gradient is not None or has_no_gradient(function) or _is_text_of_integers(function)
+
+
+def _is_text_of_integers(function: Function) -> bool:
+    """CUDA C++ that deals in integers, such as a counter, with another text for where it runs once more."""
+    if function.replay is None or statement_of(function) is None:
+        return False
+    about = interface(function)
+    return not (about.arrays or about.values or _results_have_floats(function.result))
 
 
 @cache
@@ -129,6 +139,9 @@ def _refuse_cooperation(function: Function) -> None:
                 )
 
 
+_NATIVE = (
+    "give `adj_snippet` to @kb.func_native, or write in place of `...` what it does in Python: that is differentiated"
+)
 _WITHOUT = "say `enable_backward=False` in the kernel's decorator, or give the function a gradient with @kb.func_grad"
 
 
@@ -209,6 +222,10 @@ class _Inliner:
                 out.append(Do(self.atomic(atomic, frame, out), span))
             case nodes.Evaluate() | nodes.Print() | nodes.Assert() | nodes.Assume():
                 pass
+            case nodes.Native(name=name, body=body, has_body=has_body):
+                if not has_body:
+                    raise Undifferentiable(f"{name} is CUDA C++, and nothing says its gradient", span, _NATIVE)
+                self.block(body, frame, out)
             case nodes.If(condition, then, otherwise):
                 made = Branch(self.leaf(condition, frame, out), [], [], span)
                 self.block(then, frame, made.then)

@@ -8,7 +8,7 @@ from kbuild.intrinsics.table import has_effects
 from kbuild.ir import nodes
 from kbuild.ir.nodes import Expr, Function, Symbol
 from kbuild.ir.traverse import root_of, walk
-from kbuild.ir.types import Array
+from kbuild.ir.types import Array, Constant
 
 
 @cache
@@ -29,6 +29,9 @@ def changed(function: Function) -> frozenset[int]:
     found: frozenset[int] = frozenset()
     for node in walk(function.body):
         place: Expr | None = None
+        if isinstance(node, nodes.Native):
+            for given in node.inputs:  # nobody knows what it does to them, but tables stay as they are
+                found |= frozenset() if isinstance(given.type, Constant) else _origins(given, origins)
         if isinstance(node, nodes.Assign):
             place = node.target
         elif isinstance(node, nodes.Intrinsic) and has_effects(node.name):

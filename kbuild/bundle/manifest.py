@@ -28,17 +28,21 @@ def kernel_row(
     dynamic_shared: int = 0,
     any_block_dim: bool = False,
     waits: bool = False,
+    is_plain: bool = False,
+    shared_memory: int = 0,
     bounds: Sequence[int | None] = (),
 ) -> Row:
     """A kernel's row; offsets are in bytes from the start of the parameter block, behind the launch header.
 
     `optional` names the arrays that may be None, fields of structs as `model.mask`; `any_block_dim`: the kernel does
     not say how many threads its blocks have; `dynamic_shared`: bytes of a row of the array in shared memory whose
-    extent the launch gives (0: none); `waits`: its code begins as `codegen.blocks.wait` says;
-    `bounds` are its launch bounds.
+    extent the launch gives (0: none); `waits`: its code begins as `codegen.blocks.wait` says. `is_plain`: it is written
+    in CUDA C++, so that its parameters begin at 0, and a launch that says nothing gives each block `shared_memory`
+    bytes. `bounds` are its launch bounds.
     """
-    has_origin = format.writes_origin(ndim)
-    offsets, size = format.layout(ndim, [type for _, type in parameters], has_origin)
+    has_origin = format.writes_origin(ndim) and not is_plain
+    header = 0 if is_plain else format.header_size(ndim, has_origin)
+    offsets, size = format.layout_behind(header, [type for _, type in parameters])
     rows = [
         {"name": parameter, "type": type.spelling, "offset": offset, "size": type.size}
         for (parameter, type), offset in zip(parameters, offsets, strict=True)
@@ -54,6 +58,10 @@ def kernel_row(
         row["dynamic_shared"] = dynamic_shared
     if has_origin:
         row["origin"] = True
+    if is_plain:
+        row["plain"] = True
+    if shared_memory:
+        row["shared_memory"] = shared_memory
     if waits:
         row["waits"] = True
     if bounds:

@@ -104,7 +104,9 @@ def _check_entries(found: set[str], kernels: dict[int, Row]) -> Iterator[tuple[s
     entries = {kernel["entry"]: kernel["name"] for kernel in kernels.values()}
     for entry in sorted(entries.keys() - found):
         yield entries[entry], f"the entry {entry} is missing"
-    for entry in sorted(found - entries.keys()):
+    # A file of CUDA C++ may hold kernels that nobody has declared: they cannot be launched.
+    is_plain = all("plain" in kernel for kernel in kernels.values())
+    for entry in () if is_plain else sorted(found - entries.keys()):
         yield None, f"it has an entry that the manifest does not name: {_shortened(entry)}"
 
 
@@ -114,21 +116,24 @@ def _shortened(name: str) -> str:
 
 
 def _check_kernel(info: cubin.KernelInfo, kernel: Row, resources: Row) -> Iterator[str]:
-    names = ["the launch header", *(repr(parameter["name"]) for parameter in kernel["parameters"])]
-    wanted = [(0, format.header_of(kernel))]
-    wanted += [(parameter["offset"], parameter["size"]) for parameter in kernel["parameters"]]
+    names = [repr(parameter["name"]) for parameter in kernel["parameters"]]
+    wanted = [(parameter["offset"], parameter["size"]) for parameter in kernel["parameters"]]
+    included = ""
+    if "plain" not in kernel:
+        names, wanted = ["the launch header", *names], [(0, format.header_of(kernel)), *wanted]
+        included = ", launch header included"
     if len(info.parameters) != len(wanted):
-        yield f"it takes {len(info.parameters)} parameters, but the manifest says {len(wanted)}, launch header included"
+        yield f"it takes {len(info.parameters)} parameters, but the manifest says {len(wanted)}{included}"
     for name, said, true in zip(names, wanted, info.parameters, strict=False):
         if said != true:
             yield f"{name} is at offset {true[0]} with {true[1]} bytes, but the manifest says {said[0]} and {said[1]}"
     if info.parameter_size != kernel["size"]:
         yield f"its parameters take {info.parameter_size} bytes, but the manifest says {kernel['size']}"
-    bounds = kernel.get("launch_bounds")
-    if bounds is not None and info.max_threads != bounds[0]:
-        yield f"it allows {info.max_threads} threads in a block, but the manifest says {bounds[0]}"
-    elif info.max_threads is not None and kernel["block_dim"] > info.max_threads:
-        yield f"it allows {info.max_threads} threads in a block, but the manifest says {kernel['block_dim']}"
+    most = kernel["launch_bounds"][0] if "launch_bounds" in kernel else kernel["block_dim"]
+    is_exact = "launch_bounds" in kernel and "plain" not in kernel  # CUDA C++ may allow more on another GPU
+    is_less = info.max_threads is not None and info.max_threads < most
+    if is_less or (is_exact and info.max_threads != most):
+        yield f"it allows {info.max_threads} threads in a block, but the manifest says {most}"
     for name in ("registers", "shared", "local"):
         true_count = getattr(info, name)
         if true_count != resources[name]:

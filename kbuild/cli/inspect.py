@@ -72,11 +72,14 @@ def _show(label: str, parsed: format.Parsed, console: Console) -> None:
         if _is_own(kernel["name"]):
             continue
         threads = "blocks as suits the GPU" if kernel.get("any_block_dim") else f"{kernel['block_dim']} threads a block"
-        title = f"{kernel['name']}: tid() of {kernel['ndim']}, {threads}"
+        kind = "CUDA C++" if kernel.get("plain") else f"tid() of {kernel['ndim']}"
+        title = f"{kernel['name']}: {kind}, {threads}"
         title += ", whole blocks only" if kernel.get("whole_blocks") else ""
         title += f", {_bounds(*kernel['launch_bounds'])}" if "launch_bounds" in kernel else ""
         row = kernel.get("dynamic_shared")
         title += f", shared memory at launch ({row} bytes a row)" if row else ""
+        bytes = kernel.get("shared_memory")
+        title += f", shared memory at launch ({bytes} bytes unless it says so)" if bytes else ""
         rows = [(row["name"], row["type"], row["offset"], row["size"]) for row in kernel["parameters"]]
         console.table(title, ("parameter", "type", "offset", "size"), rows)
     own = Counter(_definition(kernel["name"]) for kernel in manifest["kernels"] if _is_own(kernel["name"]))
@@ -105,7 +108,11 @@ def _beside_their_adjoints(kernels: list[dict[str, Any]]) -> list[dict[str, Any]
 def _show_gradients(parsed: format.Parsed, console: Console) -> None:
     kernels = parsed.manifest["kernels"]
     saving = [(row["name"], _saved(row["backward"]["saved"])) for row in kernels if "saved" in row.get("backward", {})]
-    refused = [(row["name"], row["backward"]) for row in kernels if "refused" in row.get("backward", {})]
+    refused = [
+        (row["name"], row["backward"])
+        for row in kernels
+        if "refused" in row.get("backward", {}) and not row.get("plain")
+    ]
     if any(saved for _, saved in saving):
         console.table("saved on the way forward", ("kernel", "a thread"), [row for row in saving if row[1]])
     if refused:

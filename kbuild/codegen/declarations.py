@@ -42,6 +42,8 @@ def _own_expressions(stmt: Stmt) -> list[nodes.Expr]:
             return [condition]
         case nodes.For(_, start, stop, step, _):
             return [start, stop, step]
+        case nodes.Native(inputs=inputs, adjoints=adjoints):
+            return [*inputs, *adjoints]
         case nodes.Return(value) if value is not None:
             return [value]
         case nodes.Barrier(mask) if mask is not None:

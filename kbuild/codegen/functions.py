@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from kbuild.codegen import blocks, launch_bounds, printing
+from kbuild.codegen import blocks, launch_bounds, native, printing
 from kbuild.codegen.declarations import declared_in_place
 from kbuild.codegen.expressions import ExpressionEmitter, uses_thread
 from kbuild.codegen.helpers import INLINE
@@ -16,7 +17,7 @@ from kbuild.ir.blocks import in_whole_blocks
 from kbuild.ir.nodes import Const, Expr, Function, Kernel, Stmt, Symbol
 from kbuild.ir.signs import never_negative
 from kbuild.ir.traverse import walk
-from kbuild.ir.types import WORD, Scalar, Shared
+from kbuild.ir.types import VOID, WORD, Array, Scalar, Shared, Type
 
 if TYPE_CHECKING:
     from typing import Protocol
@@ -29,6 +30,10 @@ if TYPE_CHECKING:
         names: Names
         files: dict[str, str]
 
+        def native_parameter(self, type: Type, name: str, is_adjoint: bool) -> tuple[str, str]: ...
+
+        def native_function(self, text: str, name: str) -> str: ...
+
         def wait(self) -> None: ...
 
 
@@ -40,6 +45,7 @@ class FunctionEmitter:
     """One function of a unit."""
 
     def __init__(self, unit: Unit, function: Function, thread: str, spellings: frozenset[str]) -> None:
+        function = without_bodies(function)
         self.unit, self.function, self.thread = unit, function, thread
         self.names = Names(spellings, frozenset(self._used_names()))
         self.symbol_names: dict[Symbol, str] = {}
@@ -180,8 +186,26 @@ class FunctionEmitter:
                 self.line("continue;", indent, stmt)
             case nodes.Return(value):
                 self.line("return;" if value is None else f"return {bare(value)};", indent, stmt)
+            case nodes.Native():
+                self.native(stmt, indent)
             case nodes.Barrier(mask):
                 self.line("__syncthreads();" if mask is None else f"__syncwarp({bare(mask)});", indent, stmt)
+
+    def native(self, stmt: nodes.Native, indent: str) -> None:
+        """A text in CUDA C++ as a function of its own, and its call."""
+        parameters, arguments = [], []
+        for one in (*stmt.inputs, *stmt.adjoints):
+            assert isinstance(one, nodes.Read)
+            is_adjoint = one in stmt.adjoints
+            kind, argument = self.unit.native_parameter(one.type, self.name_of(one.symbol), is_adjoint)
+            parameters.append(
+                f"{kind} {'&' if is_adjoint and not isinstance(one.type, Array) else ''}{one.symbol.name}"
+            )
+            arguments.append(argument)
+        name = self.names.fresh(f"{self.function.name}_text")
+        text = native.function(stmt, "@", self.unit.type_name(stmt.type), parameters, self.path)
+        call = f"{self.unit.native_function(text, name)}({', '.join(arguments)});"
+        self.line(call if stmt.type == VOID else f"return {call}", indent, stmt)
 
     def branch(self, stmt: nodes.If, indent: str) -> None:
         """An `if` inside an `else`, alone, continues the chain: `} else if (…) {`."""
@@ -243,6 +267,14 @@ class FunctionEmitter:
         self.line(f"const {kind} {name} = {value};", indent + "    ", stmt)
         self.block(stmt.body, indent + "    ")
         self.line("}", indent)
+
+
+def without_bodies(function: Function) -> Function:
+    """A function in CUDA C++ without what it does in Python."""
+    if not any(isinstance(one, nodes.Native) and one.body for one in function.body):
+        return function
+    body = tuple(replace(one, body=()) if isinstance(one, nodes.Native) else one for one in function.body)
+    return replace(function, body=body, shared=())
 
 
 def constant_trips(stmt: nodes.For) -> int | None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from kbuild.codegen import atomics, blocks, caches, helpers, indexed, tables, warps
+from kbuild.codegen import atomics, blocks, caches, helpers, indexed, native, tables, warps
 from kbuild.codegen.functions import FunctionEmitter
 from kbuild.codegen.names import Names, field_name
 from kbuild.codegen.types import SCALAR_NAMES, array_name, composite_name
@@ -216,6 +216,45 @@ class UnitEmitter:
         """The shared memory that the launch gives."""
         self.parts.setdefault(("dynamic",), blocks.DYNAMIC_MEMORY)
         return "kb_dynamic"
+
+    def rows(self, type: Fixed) -> str:
+        """The first extent of an array in shared or constant memory."""
+        if not type.is_dynamic:
+            return str(type.shape[0])
+        self.dynamic()
+        return f"(int)(kb_dynamic_bytes() / {type.row}u)"
+
+    def native_parameter(self, type: Type, name: str, is_adjoint: bool) -> tuple[str, str]:
+        """(type, argument) of what a text in CUDA C++ gets for a variable."""
+        kind = self.type_name(type)
+        if not native.is_wrapped(type):
+            return kind, name
+        assert isinstance(type, Array)
+        element = self.type_name(type.element)
+        element = f"const {element}" if isinstance(type, Constant) else element
+        if is_adjoint and native.has_sums(type):
+            wrapper = native.adjoint_name(type, element)
+            if ("adjoint", wrapper) not in self.parts:
+                scalar = type.element if isinstance(type.element, Scalar) else type.element.element  # type: ignore[attr-defined]
+                add = self.atomic("atomic_add", scalar, "kb_to_half(kb_float(a) + kb_float(b))", "device", "relaxed")
+                text = native.adjoint(
+                    type, element, lambda at, v: f"{add}({at}, {v})", native.negative(type.element, element)
+                )
+                self.parts[("adjoint", wrapper)] = text
+            return wrapper, f"{wrapper}{{{name}}}"
+        self.parts.setdefault(("snippet", str(type.ndim)), native.view(type.ndim))
+        kind = f"kb_snippet{type.ndim}<{element}>"
+        if isinstance(type, Fixed):
+            return kind, native.of_fixed(type, element, name, self.rows(type))
+        self.parts.setdefault(("snippet", str(type.ndim), "of an array"), native.of_array(type.ndim))
+        return kind, f"kb_snippet({name})"
+
+    def native_function(self, text: str, name: str) -> str:
+        """The C name of a function in CUDA C++, whose own name is `@` in the text; the same text is emitted once."""
+        if text not in self.emitted:
+            self.emitted[text] = self.names.fresh(name)
+            self.functions.append(text.replace("@", self.emitted[text], 1))
+        return self.emitted[text]
 
     def same(self) -> str:
         """The helper that gives back what it gets."""

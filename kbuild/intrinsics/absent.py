@@ -35,7 +35,6 @@ _FAMILIES: dict[str, str] = {
     """,
     "textures": "Texture Texture1D Texture2D Texture3D texture_sample",
     "marching cubes": "MarchingCubes",
-    "native snippets": "func_native",
     "multibody helpers": "spatial_jacobian spatial_mass",
     "bit casts": "cast",
     "approximate inverses": "inverse_approx",

@@ -30,6 +30,7 @@ def _asks_for_blocks(function: Function) -> bool:
     return any(
         isinstance(node, nodes.Barrier)
         or (isinstance(node, nodes.Position) and node.what in _OF_THE_GRID)
+        or (isinstance(node, nodes.Native) and node.is_together)
         or (isinstance(node, nodes.Intrinsic) and node.name in nodes.COLLECTIVES)
         for node in walk(function.body)
     )

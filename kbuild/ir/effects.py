@@ -8,6 +8,7 @@ from functools import cache
 from kbuild.ir import nodes
 from kbuild.ir.nodes import Function
 from kbuild.ir.traverse import root_of, walk
+from kbuild.ir.types import VOID, Array
 
 HasEffects = Callable[[str], bool]
 
@@ -26,6 +27,8 @@ def changes_memory(function: Function, has_effects: HasEffects) -> bool:
                 return isinstance(root_of(target), nodes.Index)
             case nodes.Print() | nodes.Assert() | nodes.Assume() | nodes.Barrier():
                 return True
+            case nodes.Native(inputs=inputs, type=type, is_together=is_together):
+                return is_together or type == VOID or any(isinstance(one.type, Array) for one in inputs)
             case nodes.Intrinsic(name, _):
                 return has_effects(name)
             case nodes.Call(callee, _):

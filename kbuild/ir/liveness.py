@@ -69,6 +69,8 @@ def blocks_of(stmt: Stmt) -> list[tuple[str, tuple[Stmt, ...]]]:
             return [("for", body)]
         case nodes.While(_, body):
             return [("while", body)]
+        case nodes.Native(body=body) if body:
+            return [("in Python", body)]
     return []
 
 
@@ -111,6 +113,8 @@ def _read_expressions(stmt: Stmt) -> list[Expr]:
             return list(arguments)
         case nodes.Barrier(mask):
             return [] if mask is None else [mask]
+        case nodes.Native(inputs=inputs, adjoints=adjoints):
+            return [*inputs, *adjoints]
         case nodes.For(_, start, stop, step, _):
             return [start, stop, step]
         case nodes.Return(value):

@@ -5,6 +5,7 @@
     stmt     = Assign(place, expr) | Evaluate(expr) | If(expr, stmt*, stmt*) | While(expr, stmt*)
              | For(symbol, start, stop, step, stmt*) | Break | Continue | Return(expr?)
              | Print(pieces, expr*) | Assert(expr, owner, number, text) | Assume(expr, text) | Barrier(expr?)
+             | Native(text, expr*, expr*, stmt*)
     place    = Read(symbol) | Index(array, expr*) | Component(place, expr*) | Member(place, field)
     expr     = Const | Table(name, data) | place | Extent(array, axis) | View(array, expr*) | ThreadIndex(axis, ndim)
              | Position(what, axis) | Unary | Binary | Compare | Logical | Select(condition, expr, expr)
@@ -43,6 +44,10 @@ Meaning, where the names leave a choice:
   width) of the own group, `shfl_up` the lane `delta` below and `shfl_down` above, `shfl_xor` the own number ^ mask;
   where that is beyond the group (below it for `shfl_up`, above it for the others), or a lane that the block does not
   have, the result is the own value.
+- `Native` is CUDA C++: what it does nobody looks at. It stands at the top of a function, takes the parameters among its
+  `inputs`, adds to its `adjoints`, and with a type other than void returns from the function. It may read and change
+  every array that it is given, but for tables; given values alone, it does nothing but return one. `body` does the same
+  in other words, where `has_body` says so: for the simulator, and for gradients that nobody has written.
 - A function's `gradient` and `replay` say how it is differentiated; they mean nothing for what it computes, and are
   reached through it, not called. `gradient` adds to the adjoints of the arguments: its parameters are those of the
   function, then for each that is an array with floats in it the adjoint array (of the same type, and perhaps not
@@ -392,6 +397,25 @@ class Barrier:
     span: Span | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Native:
+    """A text in CUDA C++ that stands at a line of the function's file; `name` is what it is called for people.
+
+    `is_together`: its threads wait for one another, share memory, or ask for their place in the grid.
+    """
+
+    text: str
+    name: str
+    line: int
+    inputs: tuple[Expr, ...]
+    adjoints: tuple[Expr, ...]
+    type: Type
+    body: tuple[Stmt, ...]
+    has_body: bool
+    is_together: bool
+    span: Span | None = None
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Function:
     """A device function at fixed types. Arguments go by value, arrays as descriptors. `shared` are the arrays in shared
@@ -451,7 +475,9 @@ Expr: TypeAlias = (
     | Call
     | Intrinsic
 )
-Stmt: TypeAlias = Assign | Evaluate | If | For | While | Break | Continue | Return | Print | Assert | Assume | Barrier
+Stmt: TypeAlias = (
+    Assign | Evaluate | If | For | While | Break | Continue | Return | Print | Assert | Assume | Barrier | Native
+)
 Node: TypeAlias = Expr | Stmt
 
 EXPRESSIONS: Final = Expr.__args__

@@ -110,8 +110,21 @@ def _statement(stmt: Stmt, names: SymbolNames, known: set[Symbol]) -> Iterator[s
             yield f"assert {_expr(condition, names)}, {owner}:{number} {text!r}"
         case nodes.Assume(condition):
             yield f"assume({_expr(condition, names)})"
+        case nodes.Native():
+            yield from _native(stmt, names, known)
         case nodes.Barrier(mask):
             yield "syncthreads()" if mask is None else f"syncwarp({_expr(mask, names)})"
+
+
+def _native(stmt: nodes.Native, names: SymbolNames, known: set[Symbol]) -> Iterator[str]:
+    """The text between braces, and what it does in Python."""
+    given, added = (", ".join(_expr(one, names) for one in some) for some in (stmt.inputs, stmt.adjoints))
+    yield f"cuda({given}{f'; adds to {added}' if added else ''}) -> {stmt.type} {{"
+    yield from (f"    {line}" for line in stmt.text.strip("\n").splitlines())
+    yield "}"
+    if stmt.has_body:
+        yield "in Python:"
+        yield from _nested(stmt.body, names, known)
 
 
 def _expr(expr: Expr, names: SymbolNames) -> str:

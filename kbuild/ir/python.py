@@ -176,6 +176,8 @@ class _Definition:
                 return ast.Assert(spell.plain(condition), ast.Constant(text))
             case nodes.Assume(condition):
                 return ast.Expr(call(kb("assume"), spell.plain(condition)))
+            case nodes.Native(text=text):  # that has no body in Python: for reading
+                return ast.Expr(ast.Constant(f"CUDA C++: {text}"))
         raise InternalError(f"{type(stmt).__name__} has no spelling in the kernel language\n{stmt!r:.400}")
 
     def _print(self, pieces: tuple[Piece, ...], arguments: tuple[Expr, ...]) -> ast.expr:

@@ -20,7 +20,19 @@ def _node_fields(kind: type[Any]) -> tuple[str, ...]:
     """Names of a node class's fields that hold nodes or tuples of nodes."""
     if kind not in _FIELDS:
         apart = {"span", "type", "symbol", "callee", "op", "field", "axis", "ndim", "index", "name", "what"}
-        apart |= {"pieces", "owner", "number", "text", "order", "scope", "cache", "data"}
+        apart |= {
+            "pieces",
+            "owner",
+            "number",
+            "text",
+            "line",
+            "has_body",
+            "is_together",
+            "order",
+            "scope",
+            "cache",
+            "data",
+        }
         if kind is nodes.Const:
             apart = apart | {"value"}
         _FIELDS[kind] = tuple(f.name for f in dataclasses.fields(kind) if f.name not in apart)

@@ -120,6 +120,13 @@ class _Verifier:
                 self.require(found == self.function.result, stmt, f"returns {found}, not {self.function.result}")
                 if value is not None:
                     self.expr(value)
+            case nodes.Native(inputs=inputs, adjoints=adjoints, type=type, body=body):
+                self.require(stmt in self.function.body, stmt, "CUDA C++ inside a block")
+                self.require(type in (self.function.result, VOID), stmt, f"returns {type}")
+                for given in (*inputs, *adjoints):
+                    self.require(isinstance(given, nodes.Read), stmt, "CUDA C++ takes variables")
+                    self.expr(given)
+                self.block(body, in_loop=False)
             case nodes.Barrier(mask):
                 self.require(mask is None or mask.type == UINT32, stmt, "mask is no uint32")
                 if mask is not None:

@@ -13,11 +13,13 @@ from kbuild.errors import Diagnostic, Note, Span
 from kbuild.ir.gradients import interface
 from kbuild.ir.nodes import Function, Read, Symbol
 from kbuild.ir.types import Constant
+from kbuild.lang import native
 from kbuild.lang.annotations import parameters_of
 from kbuild.lang.operands import Operand, Refused
 from kbuild.lang.source import definition_of, head
 from kbuild.loader import generic
 from kbuild.loader import types as runtime
+from kbuild.loader.native import NativeFunction
 
 
 class Program(Protocol):
@@ -42,16 +44,26 @@ def attached(program: Program, function: runtime.Function, lowered: Function, sp
     """
     gradient = replay = None
     about = interface(lowered)
-    if function.gradient is not None and (about.arrays or about.values):
+    has_floats = bool(about.arrays or about.values)
+    if has_floats and (function.gradient is not None or _has_adjoint_text(function)):
         _refuse_tables(program, function, lowered, span)
+    if has_floats and function.gradient is not None:
         with program.inside(function.gradient, span, in_gradient=True):
             gradient = _gradient(program, function, function.gradient, lowered)
     if function.replay is not None:
         with program.inside(function.replay, span, in_gradient=False):
             replay = _replay(program, function, function.replay, lowered)
+    if isinstance(function, NativeFunction):
+        place = definition_of(function.function)
+        gradient = gradient or native.gradient(program, function, lowered, place)
+        replay = replay or native.replay(program, function, lowered, place)
     if gradient is None and replay is None:
         return lowered
     return dataclasses.replace(lowered, gradient=gradient, replay=replay)
+
+
+def _has_adjoint_text(function: runtime.Function) -> bool:
+    return isinstance(function, NativeFunction) and function.native.adjoint is not None
 
 
 def _gradient(program: Program, function: runtime.Function, own: runtime.Function, lowered: Function) -> Function:

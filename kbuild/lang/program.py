@@ -23,7 +23,18 @@ from kbuild.ir.nodes import Function, Kernel, Stmt, Symbol
 from kbuild.ir.tables import tables_in
 from kbuild.ir.traverse import callees, reached, walk
 from kbuild.ir.types import VOID, Tuple, Type, structs_in
-from kbuild.lang import adjoints, blocks, calls, expressions, own_gradients, references, statements, tables, zeros
+from kbuild.lang import (
+    adjoints,
+    blocks,
+    calls,
+    expressions,
+    native,
+    own_gradients,
+    references,
+    statements,
+    tables,
+    zeros,
+)
 from kbuild.lang.annotations import Annotated, Callee, Open, Several, parameter_type, parameters_of
 from kbuild.lang.context import Context
 from kbuild.lang.operands import (
@@ -40,10 +51,12 @@ from kbuild.lang.operands import (
 )
 from kbuild.lang.scope import Scope
 from kbuild.lang.source import definition_of, head
+from kbuild.lang.stubs import is_stub
 from kbuild.loader import generic, launch_bounds
 from kbuild.loader import types as runtime
 from kbuild.loader.builtins import Builtin
 from kbuild.loader.generic import is_open
+from kbuild.loader.native import NativeFunction
 from kbuild.loader.types import abi_type
 
 # A function, whether it is lowered for a gradient, and what its arguments are.
@@ -205,6 +218,8 @@ class _Program:
         scope = Scope(owner.function, definition, owner.dialect)
         ctx = Context(self, owner, file, scope, definition, _EXPRESSIONS, statements.HANDLERS)
         parameters = self._parameters(ctx, arguments)
+        if isinstance(owner, NativeFunction):
+            return self._native(ctx, owner, parameters)
         if primal is not None:
             parameters = adjoints.parameters(ctx, parameters, primal)
         body = ctx.body(definition.body)
@@ -229,6 +244,30 @@ class _Program:
         names = [one.arg for one in parameters_of(definition)]
         self.arguments[id(made)] = [values[name] if name in values else ctx.aliases[name] for name in names]
         return made
+
+    def _native(self, ctx: Context, owner: NativeFunction, parameters: tuple[Symbol, ...]) -> Function:
+        """A function in CUDA C++; its Python body, if it has one, is lowered as that of any other."""
+        if ctx.has_lost_parameter:
+            raise Silenced
+        if ctx.aliases:
+            text = f"{owner.name} is CUDA C++, whose parameters are values and arrays: no functions, tuples or places"
+            raise Refused(Diagnostic("KB189", text, head(ctx.file, ctx.definition), notes=self.notes()))
+        result = native.result_of(self, owner, ctx.file, ctx.definition)
+        body = None
+        if not is_stub(ctx.definition):
+            body = self._with_last_return(ctx, ctx.body(ctx.definition.body))
+            found = ctx.result or VOID
+            if found != result and not ctx.has_lost_return:
+                text = f"{owner.name} returns {found} in Python, and its annotation says {result}"
+                raise Refused(Diagnostic("KB150", text, head(ctx.file, ctx.definition), notes=self.notes()))
+        place = (ctx.file, ctx.definition)
+        made = native.statement(self, owner, owner.native.primal, place, parameters, (), result, body)
+        span, shared = ctx.file.span(ctx.definition), tuple(ctx.shared)
+        wraps = owner.dialect == "warp"
+        function = Function(ctx.definition.name, owner.module, parameters, result, (made,), span, shared, wraps)
+        self.structures[id(function)], self.plains[id(function)] = None, result
+        self.arguments[id(function)] = [nodes.Read(one, one.type, one.span) for one in parameters]
+        return function
 
     def _check_result(self, ctx: Context, found: Type) -> None:
         """In Warp's dialect an annotation says what a function returns; one that cannot be read says nothing."""

@@ -28,6 +28,7 @@ from kbuild.loader import identity
 from kbuild.loader.generic import references as generic_references
 from kbuild.loader.generic import spell
 from kbuild.loader.launch_bounds import AUTO
+from kbuild.loader.native import NativeFunction
 from kbuild.loader.types import Function, Kernel, abi_type
 
 
@@ -102,6 +103,9 @@ def _options(owner: Function) -> list[str]:
     options = owner.options if isinstance(owner, Kernel) else {}
     without = _NOT_OF_THE_CODE if options.get("launch_bounds") != AUTO else ("enable_backward",)
     found = [f"{name}={value}" for name, value in sorted(options.items()) if name not in without]
+    if isinstance(owner, NativeFunction):
+        found += [f"native={text!r}" for text in owner.native.texts()]
+        found.append(f"returns={owner.function.__annotations__.get('return')!r}")
     return [*found, f"dialect={owner.dialect}"] if owner.dialect else found
 
 

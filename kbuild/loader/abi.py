@@ -9,6 +9,7 @@ A type is an immutable object with a size, an alignment and a spelling that can 
     mat3x3[float32]              row-major, aligned like one scalar
     array2[float32]              a descriptor: address, then `ndim` extents, then `ndim` strides in bytes (int32)
     indexedarray2[float32]       an array seen through index arrays; see `IndexedArray`
+    flat2[float32]               the address alone of an array without gaps, as C has it; see `Flat`
     struct:robosim.kernels:Spring    fields in order, each at its natural alignment, as C lays them out
 
 Two types are equal when their spellings are; a struct's spelling names it, its fields are in the manifest's table.
@@ -131,7 +132,26 @@ class IndexedArray(Array):
         self.spelling = "indexed" + self.spelling
 
 
-_ARRAYS = {"array": Array, "indexedarray": IndexedArray}
+class Flat(Array):
+    """The address of an array whose elements lie side by side in row-major order: `float *` in CUDA C++.
+
+    What is given for one is an array with as many dimensions; its extents are other parameters of the kernel.
+    """
+
+    __slots__ = ()
+
+    def __init__(self, element: Type, ndim: int) -> None:
+        super().__init__(element, ndim)
+        self.size = 8
+        self.spelling = "flat%d[%s]" % (ndim, element.spelling)
+
+    @property
+    def given(self) -> Array:
+        """The type of the arrays that may be given."""
+        return Array(self.element, self.ndim)
+
+
+_ARRAYS = {"array": Array, "indexedarray": IndexedArray, "flat": Flat}
 
 
 class Field:

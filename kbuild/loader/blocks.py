@@ -14,11 +14,12 @@ if TYPE_CHECKING:
 
 class Shape:
     """What of a kernel decides how it is launched: coordinates of `tid()`, whole blocks, a header with an origin, bytes
-    of a `row` of the array whose size the launch gives (0: none), of which a block has `most` on a device, beside
-    `static` bytes that the kernel declares (None: not known yet); the most threads that a block may have.
+    of a `row` of the array whose size the launch gives (0: none), and the most threads that a block may have. `plain`:
+    it is written in CUDA C++, and gets `shared` bytes of shared memory where a launch says nothing. A block has `most`
+    for launches to give on a device (None: not known yet), beside `static` bytes that the kernel declares.
     """
 
-    __slots__ = ("has_origin", "max_threads", "most", "ndim", "row", "static", "whole")
+    __slots__ = ("has_origin", "max_threads", "most", "ndim", "plain", "row", "shared", "static", "whole")
 
     def __init__(
         self,
@@ -27,29 +28,42 @@ class Shape:
         has_origin: bool = False,
         row: int = 0,
         max_threads: int = geometry.MAX_BLOCK,
+        plain: bool = False,
+        shared: int = 0,
     ) -> None:
         self.ndim, self.whole, self.has_origin, self.row = ndim, whole, has_origin, row
-        self.max_threads = max_threads
+        self.max_threads, self.plain, self.shared = max_threads, plain, shared
         self.most: int | None = None
         self.static = 0
 
+    @property
+    def is_open(self) -> bool:
+        """Whether a launch may give blocks of the kernel shared memory."""
+        return self.plain or self.row > 0
+
     def on_device(self, most: int, static: int) -> Shape:
         """The same on a device whose blocks may have `most` bytes of shared memory."""
-        found = Shape(self.ndim, self.whole, self.has_origin, self.row, self.max_threads)
+        found = Shape(self.ndim, self.whole, self.has_origin, self.row, self.max_threads, self.plain, self.shared)
         found.most, found.static = max(most - static, 0), static
         return found
 
 
 def shape_of(row: dict[str, Any]) -> Shape:
     """The shape of a kernel by its row of the manifest."""
-    whole, has_origin = row.get("whole_blocks", False), row.get("origin", False)
-    most = row.get("launch_bounds", (geometry.MAX_BLOCK,))[0]
-    return Shape(row["ndim"], whole, has_origin, row.get("dynamic_shared", 0), most)
+    return Shape(
+        row["ndim"],
+        row.get("whole_blocks", False),
+        row.get("origin", False),
+        row.get("dynamic_shared", 0),
+        row.get("launch_bounds", (geometry.MAX_BLOCK,))[0],
+        row.get("plain", False),
+        row.get("shared_memory", 0),
+    )
 
 
 def shared_of(dim: Any, shape: Shape) -> int:
     """Bytes of shared memory that a launch gives each block. Raises ValueError where that is not as the kernel is."""
-    if not shape.row and not hasattr(dim.__class__, "_kb_dim_"):
+    if not (shape.row or shape.plain or hasattr(dim.__class__, "_kb_dim_")):
         return 0
     from . import grids  # few kernels leave the size of their shared memory open
 
@@ -63,7 +77,7 @@ def plan(dim: object, shape: Shape, block_dim: int, max_blocks: int = 0) -> Iter
     Raises ValueError or TypeError for what cannot be launched.
     """
     is_bounded = shape.max_threads < geometry.MAX_BLOCK
-    if shape.whole or shape.row or is_bounded or hasattr(dim.__class__, "_kb_dim_"):
+    if shape.whole or shape.row or shape.plain or is_bounded or hasattr(dim.__class__, "_kb_dim_"):
         from . import grids  # few kernels are launched so
 
         return grids.plan(dim, shape, block_dim, max_blocks)

@@ -1,4 +1,4 @@
-"""Kernels with an array in shared memory whose size the launch gives: how much of it a GPU lets a block have.
+"""Kernels to which a launch gives shared memory (for an array of that size, or in CUDA C++): how much a block may have.
 
 Without a word, CUDA gives a block 48 KiB. What the GPU has beyond that is asked for once, when the code is loaded.
 """

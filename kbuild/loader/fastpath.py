@@ -119,7 +119,8 @@ class Writer:
             fastrecords.add(self, type, value, path)
         else:
             key = "key%d" % len(self.keys)
-            self.keys[key] = pack.array_key(type, context.get_device(self.ordinal))
+            given = type.given if isinstance(type, abi.Flat) else type
+            self.keys[key] = pack.array_key(given, context.get_device(self.ordinal))
             name = self.named(value)
             self.is_placed = self.is_placed or path not in self.optional
             self.add_array(name, key, type, path in self.optional)
@@ -129,11 +130,20 @@ class Writer:
         if is_optional:
             from . import fastrecords
 
-            fastrecords.add_optional(self, name, key, type.size)
+            fastrecords.add_optional(self, name, key, type)
             return
         self.statements.append("if %s._key is not %s: raise Unexpected" % (name, key))
-        self.leaves.append("%s._descriptor" % name)
+        self.leaves.append(self.bytes_of(name, type))
         self.owners.append("%s._owner" % name)
+
+    def bytes_of(self, name: str, type: Any) -> str:
+        """The expression of what an array in a variable is packed as."""
+        if not isinstance(type, abi.Flat):
+            return "%s._descriptor" % name
+        from . import fastrecords
+
+        self.keys["address"] = fastrecords.address
+        return "address(%s)" % name
 
     def _unpack(self, value: str, types: list[Any]) -> None:
         names = [self.name() for _ in types]

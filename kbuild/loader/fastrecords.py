@@ -39,16 +39,23 @@ def _add_matrix(writer: Writer, type: abi.Matrix, value: str) -> None:
     writer.leaves += names
 
 
-def add_optional(writer: Writer, name: str, key: str, size: int) -> None:
+def add_optional(writer: Writer, name: str, key: str, type: Any) -> None:
     """An array that may be None: all zeros then."""
     leaf = writer.name()
     writer.statements += [
-        "if %s is None: %s = %r" % (name, leaf, bytes(size)),
+        "if %s is None: %s = %r" % (name, leaf, bytes(type.size)),
         "elif %s._key is not %s: raise Unexpected" % (name, key),
-        "else: %s = %s._descriptor" % (leaf, name),
+        "else: %s = %s" % (leaf, writer.bytes_of(name, type)),
     ]
     writer.leaves.append(leaf)
     writer.owners.append("%s and %s._owner" % (name, name))
+
+
+def address(array: Any) -> Any:
+    """The address of an array without gaps, as it is packed."""
+    if not array.is_contiguous:
+        raise Unexpected
+    return array._descriptor[:8]
 
 
 def _flat(matrix: Any, columns: int) -> list[Any]:

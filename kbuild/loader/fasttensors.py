@@ -54,7 +54,7 @@ class _Writer(fastpath.Writer):
         self.statements += [
             "if %s.__class__ in tensors: %s = %s(%s); lent = True" % (name, leaf, read, name),
             *(["elif %s is None: %s = %r" % (name, leaf, bytes(type.size))] if is_optional else []),
-            "elif %s._key is %s: %s = %s._descriptor; mine.append(%s._owner)" % (name, key, leaf, name, name),
+            "elif %s._key is %s: %s = %s; mine.append(%s._owner)" % (name, key, leaf, self.bytes_of(name, type), name),
             "else: raise Unexpected",
         ]
         self.leaves.append(leaf)
@@ -85,6 +85,9 @@ def reader(type: Any, ordinal: int) -> Callable[[Any], bytes]:
     steps = interface.contiguous_strides(inner, 1)
     descriptor = struct.Struct("<Q%di" % (2 * ndim)).pack
 
+    if isinstance(type, abi.Flat):
+        return _address_reader(dtype, size, ndim, inner, ordinal)
+
     def read(tensor: Any) -> bytes:
         address = tensor.data_ptr()  # which sparse tensors refuse
         if tensor.dtype is not dtype or tensor.get_device() != ordinal or not address or address % size:
@@ -97,6 +100,22 @@ def reader(type: Any, ordinal: int) -> Callable[[Any], bytes]:
                 raise fastpath.Unexpected
             shape, strides = shape[:ndim], strides[:ndim]
         return descriptor(address, *shape, *[step * size for step in strides])
+
+    return read
+
+
+def _address_reader(dtype: Any, size: int, ndim: int, inner: Any, ordinal: int) -> Callable[[Any], bytes]:
+    """The same for a kernel that takes the address alone, of a tensor without gaps."""
+    pack = struct.Struct("<Q").pack
+
+    def read(tensor: Any) -> bytes:
+        address = tensor.data_ptr()
+        if tensor.dtype is not dtype or tensor.get_device() != ordinal or not address or address % size:
+            raise fastpath.Unexpected
+        shape = tensor.shape
+        if tensor.is_neg() or not tensor.is_contiguous() or len(shape) != ndim + len(inner) or shape[ndim:] != inner:
+            raise fastpath.Unexpected
+        return pack(address)
 
     return read
 

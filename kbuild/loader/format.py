@@ -24,6 +24,7 @@ Versions of the format. The first 56 bytes, and `generator` in the manifest, sta
         2026-11-30   of a kernel `waits`
         2026-11-30   of a kernel `dynamic_shared`
         2026-11-30   of a kernel `launch_bounds`, of a cubin `constants`, of a kernel in it `min_blocks`
+        2026-11-30   of a kernel `plain` and `shared_memory`; the type `flat`
 """
 
 from __future__ import annotations
@@ -38,7 +39,9 @@ from .digest import sha256
 from .errors import BundleError as BundleError  # these four are part of this module's face
 from .schema import ADJOINT as ADJOINT
 from .schema import header_of as header_of
+from .schema import header_size as header_size
 from .schema import layout as layout
+from .schema import layout_behind as layout_behind
 from .schema import writes_origin as writes_origin
 
 TYPE_CHECKING = False

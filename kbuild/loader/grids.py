@@ -3,6 +3,9 @@
 The threads of a block may wait for one another and share memory. A thread past the end of a launch could not leave
 early then, so the launch of such a kernel has none: its threads fill every block. Neither is it cut into several
 launches (see geometry.py), in which blocks would be counted anew.
+
+A kernel that is written in CUDA C++ is launched as CUDA does it: `grid` blocks of `block` threads, and what it does
+past the end is its own affair. With `dim` it gets as many blocks as that takes.
 """
 
 from __future__ import annotations
@@ -83,22 +86,21 @@ class Sized:
         return "%s, shared_memory=%d" % (dim, self.shared)
 
 
-def plain(dim: Any) -> Any:
+def unsized(dim: Any) -> Any:
     """A `dim` without the shared memory beside it."""
     return dim.dim if dim.__class__ is Sized else dim
 
 
 def shared_of(dim: Any, shape: Shape) -> int:
     """Bytes of shared memory that a launch gives each block. Raises ValueError where that is not as the kernel is."""
-    if dim.__class__ is not Sized:
-        if shape.row:
-            raise ValueError(
-                "it has an array in shared memory whose size the launch gives, in rows of %d bytes\n"
-                "  help: launch it with shared_memory=%d times the number of rows" % (shape.row, shape.row)
-            )
-        return 0
-    shared: int = dim.shared
-    if not shape.row:
+    is_given = dim.__class__ is Sized
+    if not is_given and shape.row:
+        raise ValueError(
+            "it has an array in shared memory whose size the launch gives, in rows of %d bytes\n"
+            "  help: launch it with shared_memory=%d times the number of rows" % (shape.row, shape.row)
+        )
+    shared: int = dim.shared if is_given else shape.shared
+    if is_given and not shape.is_open:
         raise ValueError(
             "it has no array whose size the launch gives, and shared_memory=%d\n"
             "  help: leave shared_memory out, or declare one: kb.shared_array(None, dtype)" % shared
@@ -143,11 +145,12 @@ def plan(dim: object, shape: Shape, block_dim: int, max_blocks: int = 0) -> Iter
     ValueError, TypeError.
     """
     shared_of(dim, shape)
-    dim = plain(dim)
+    dim = unsized(dim)
+    _check_bounds(_product(dim.block) if isinstance(dim, Grid) and dim.block is not None else block_dim, shape)
+    if shape.plain:
+        return _of_plain(dim, block_dim, max_blocks)
     if isinstance(dim, Grid):
-        _check_bounds(block_dim if dim.block is None else _product(dim.block), shape)
         return _of_grid(dim, shape, block_dim, max_blocks)
-    _check_bounds(block_dim, shape)
     cap = 0 if shape.whole else max_blocks
     grids = geometry.plan(dim, shape.ndim, block_dim, shape.has_origin, cap)
     if shape.whole:
@@ -157,9 +160,32 @@ def plan(dim: object, shape: Shape, block_dim: int, max_blocks: int = 0) -> Iter
     return ((header, (blocks, 1, 1), (block_dim, 1, 1)) for header, blocks in grids)
 
 
+def _of_plain(dim: object, block_dim: int, max_blocks: int) -> Iterator[tuple[bytes, Triple, Triple]]:
+    """A launch as CUDA makes it."""
+    geometry.check_block(block_dim)
+    asked = dim if isinstance(dim, Grid) else Grid(-(-_threads(dim) // block_dim))
+    blocks = _product(asked.grid)
+    _check_cap(blocks, max_blocks)
+    return iter([(b"", asked.grid, (block_dim, 1, 1) if asked.block is None else asked.block)] if blocks else [])
+
+
+def _threads(dim: object) -> int:
+    """A `dim` of one number. Raises ValueError, TypeError."""
+    sizes = tuple(dim) if isinstance(dim, (tuple, list)) else (dim,)
+    if len(sizes) != 1:
+        raise ValueError("a kernel in CUDA C++ has no coordinates of its own: give grid and block, not dim=%r" % (dim,))
+    try:
+        count = operator.index(sizes[0])
+    except TypeError:
+        raise TypeError("dim wants a number of threads, not %s" % describe(sizes[0])) from None
+    if count < 0:
+        raise ValueError("dim is a number of threads from 0 on, not %d" % count)
+    return count
+
+
 def extents(dim: object, shape: Shape, block_dim: int) -> tuple[Triple, Triple, tuple[int, ...]]:
     """Blocks of the grid, threads of a block, and `dim` as the kernel counts it, of a launch that `plan` accepts."""
-    dim = plain(dim)
+    dim = unsized(dim)
     if isinstance(dim, Grid):
         block = (block_dim, 1, 1) if dim.block is None else dim.block
         return dim.grid, block, (_product(dim.grid) * _product(block),)
@@ -190,10 +216,12 @@ def _of_grid(grid: Grid, shape: Shape, block_dim: int, max_blocks: int) -> Itera
 
 def _check_bounds(threads: int, shape: Shape) -> None:
     if threads.__class__ is int and shape.max_threads < threads <= geometry.MAX_BLOCK:
+        most = shape.max_threads
+        name, place = ("__launch_bounds__", "file") if shape.plain else ("launch_bounds", "decorator")
         raise ValueError(
-            "a block of %d threads, and launch_bounds in its decorator allows %d: its machine code relies on that\n"
-            "  help: launch it with block_dim=%d or less, or raise launch_bounds and build again"
-            % (threads, shape.max_threads, shape.max_threads)
+            "a block of %d threads, and %s in its %s allows %d: its machine code relies on that\n"
+            "  help: launch it with block_dim=%d or less, or raise %s and build again"
+            % (threads, name, place, most, most, name)
         )
 
 

@@ -64,13 +64,15 @@ class Loaded:
         self.function, row = function, _ = kernel.bundle.code(kernel.index, device)
         self.block_dim = kernel.block_for(row, device)
         self.attributes = _attributes(kernel.waits and select.number_of(row["arch"]) >= _FIRST_EARLY)
-        self.shape = kernel.shape
-        if self.shape.row:
+        self.shape, offsets = kernel.shape, [0, *kernel.offsets]
+        if self.shape.plain:  # which has no launch header
+            offsets = kernel.offsets
+        if self.shape.is_open:
             from . import dynamic  # few kernels leave the size of their shared memory open
 
             self.shape = dynamic.admitted(kernel, function, device)
         self.prefixes = Prefixes(self.shape, self.block_dim, self.attributes)
-        offsets, size, pop = [0, *kernel.offsets], kernel.size, self.pool.pop
+        size, pop = kernel.size, self.pool.pop
 
         def take() -> Slot:
             """A free slot, or a new one: as many come to be as launches happen at the same time."""

@@ -99,7 +99,7 @@ class Packing:
         """Appends a value's numbers. Raises Refused."""
         if isinstance(type, abi.Scalar):
             self.add_scalar(type, value, path)
-        elif isinstance(type, abi.Array):
+        elif isinstance(type, abi.Array) and not isinstance(type, abi.Flat):
             self._add_array(type, value, path)
         else:
             from . import records  # no part of most starts

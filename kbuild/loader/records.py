@@ -9,6 +9,7 @@ import struct
 
 from . import abi
 from .errors import describe
+from .interface import contiguous_strides
 from .pack import NO_SEQUENCES, Packing, Refused, format_of
 
 TYPE_CHECKING = False
@@ -18,8 +19,10 @@ if TYPE_CHECKING:
 
 
 def add(packing: Packing, type: abi.Type, value: Any, path: str) -> None:
-    """Appends the numbers of a struct, a vector or a matrix. Raises Refused."""
-    if isinstance(type, abi.Struct):
+    """Appends the numbers of a struct, a vector or a matrix, or the address of an array. Raises Refused."""
+    if isinstance(type, abi.Flat):
+        _add_flat(packing, type, value, path)
+    elif isinstance(type, abi.Struct):
         _add_struct(packing, type, value, path)
     elif isinstance(type, abi.Vector):
         for i, item in enumerate(_items(type, value, type.length, path)):
@@ -28,6 +31,20 @@ def add(packing: Packing, type: abi.Type, value: Any, path: str) -> None:
         row_type = abi.Vector(type.columns, type.element)
         for i, row in enumerate(_items(type, value, type.rows, path)):
             packing.add(row_type, row, "%s[%d]" % (path, i))
+
+
+def _add_flat(packing: Packing, type: abi.Flat, value: Any, path: str) -> None:
+    """The array must have no gaps: the kernel knows nothing of strides."""
+    packing.add(type.given, value, path)
+    descriptor = packing.values.pop()
+    assert isinstance(descriptor, bytes)
+    ndim = type.ndim
+    _, *numbers = struct.unpack_from("<Q%di" % (2 * ndim), descriptor)
+    shape, strides = tuple(numbers[:ndim]), tuple(numbers[ndim:])
+    wanted = contiguous_strides(shape, type.element.size)
+    if 0 not in shape and any(n != 1 and s != w for n, s, w in zip(shape, strides, wanted)):
+        raise Refused(path, "the kernel takes an address, and this array has gaps: give it %s.contiguous()" % path)
+    packing.values.append(descriptor[: type.size])
 
 
 def _add_struct(packing: Packing, type: abi.Struct, value: Any, path: str) -> None:

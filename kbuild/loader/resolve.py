@@ -47,12 +47,12 @@ def launch(
     stream), a handle or a stream object of any library. In place of `dim`, `grid` is the number of blocks and `block`
     the threads of each, as one to three numbers (x, y, z). `max_blocks` caps the blocks that run at once: what does not
     fit is launched after them, on the same stream. `shared_memory` are the bytes of a block's shared memory for a
-    kernel with an array whose size the launch gives. Returns at once; what goes wrong inside a kernel shows later
-    (`KBUILD_CHECK=launch` waits for it). With `record_cmd` nothing is launched: the result is what `kb.bind` gives.
-    With `adjoint` the kernel's adjoint is launched, for arrays that hold what they held before: it takes the gradients
-    of what the kernel writes, and adds to those of what it reads. `adj_inputs` and `adj_outputs` are these gradients,
-    in the place of the arguments that they belong to; where there is none, or None, it is the array's own. Raises
-    LaunchError, BundleError, StaleBundle, DriverError.
+    kernel in CUDA C++, or with an array whose size the launch gives. Returns at once; what goes wrong inside a kernel
+    shows later (`KBUILD_CHECK=launch` waits for it). With `record_cmd` nothing is launched: the result is what
+    `kb.bind` gives. With `adjoint` the kernel's adjoint is launched, for arrays that hold what they held before: it
+    takes the gradients of what the kernel writes, and adds to those of what it reads. `adj_inputs` and `adj_outputs`
+    are these gradients, in the place of the arguments that they belong to; where there is none, or None, it is the
+    array's own. Raises LaunchError, BundleError, StaleBundle, DriverError.
     """
     if record_cmd or adjoint:
         if shared_memory is not None:

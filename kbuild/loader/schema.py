@@ -223,6 +223,8 @@ _KERNEL = {
     "whole_blocks": _May(_true),  # its threads wait for one another, or ask for their place in the grid
     "dynamic_shared": _May(_positive),  # its launch gives shared memory, for an array with rows of so many bytes
     "origin": _May(_true),  # its header says where it begins: of one coordinate, and in newer bundles
+    "plain": _May(_true),  # written in CUDA C++: no launch header, and whoever launches it gives the grid
+    "shared_memory": _May(_positive),  # bytes that each block of a plain kernel gets unless the launch says so
     "parameters": [_PARAMETER],
     "optional": _May([_text]),  # arrays that may be None: `values`, `model.mask`
     "backward": _May(_Either("refused", _REFUSED, _ADJOINT)),  # none: built without
@@ -415,6 +417,8 @@ def writes_origin(ndim: int) -> bool:
 
 def header_of(kernel: Row) -> int:
     """Bytes of the launch header of a kernel, by its row."""
+    if "plain" in kernel:
+        return 0
     return header_size(kernel["ndim"], kernel.get("origin", False))
 
 
@@ -423,12 +427,20 @@ def layout(ndim: int, types: Sequence[abi.Type], has_origin: bool) -> tuple[list
 
     The block ends with its last parameter, without the padding that C puts at a struct's end: so the driver counts.
     """
-    offsets, end = [], header_size(ndim, has_origin)
+    return layout_behind(header_size(ndim, has_origin), types)
+
+
+def layout_behind(header: int, types: Sequence[abi.Type]) -> tuple[list[int], int]:
+    """`layout` behind a header of so many bytes."""
+    offsets, end = [], header
     for type in types:
         offset = abi.align_up(end, type.align)
         offsets.append(offset)
         end = offset + type.size
     return offsets, end
+
+
+_NOT_OF_PLAIN = ("origin", "whole_blocks", "any_block_dim", "waits")
 
 
 def _structs_of(rows: Row) -> dict[str, abi.Struct]:
@@ -464,7 +476,13 @@ def _check_parameters(place: str, kernel: Row, structs: dict[str, abi.Struct], t
         )
     if "any_block_dim" in kernel and "whole_blocks" in kernel:
         raise BundleError("manifest.%s.any_block_dim is not for whole_blocks, whose size is the kernel's" % place)
-    offsets, end = layout(kernel["ndim"], [types[row["type"]] for row in rows], kernel.get("origin", False))
+    if "shared_memory" in kernel and "plain" not in kernel:
+        raise BundleError("manifest.%s.shared_memory is of plain kernels alone" % place)
+    if "plain" in kernel and (kernel["ndim"] != 1 or not kernel.keys().isdisjoint(_NOT_OF_PLAIN)):
+        raise BundleError("manifest.%s.plain goes with none of %s" % (place, ", ".join(_NOT_OF_PLAIN)))
+    if "plain" not in kernel and any(isinstance(types[row["type"]], abi.Flat) for row in rows):
+        raise BundleError("manifest.%s has a parameter that plain kernels alone have" % place)
+    offsets, end = layout_behind(header_of(kernel), [types[row["type"]] for row in rows])
     for index, row in enumerate(rows):
         wanted = (offsets[index], types[row["type"]].size)
         if (row["offset"], row["size"]) != wanted:

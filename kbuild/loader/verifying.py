@@ -37,8 +37,8 @@ def _verify_cubin(bundle: Bundle, row: Row, data: bytes) -> None:
         kernel = bundle.manifest["kernels"][index]
         found = tables.kernels.get(kernel["entry"])
         # The launch header is the first parameter of the entry; the manifest lists the kernel's own.
-        header = (0, format.header_of(kernel))
-        wanted = (header, *[(p["offset"], p["size"]) for p in kernel["parameters"]])
+        header = () if "plain" in kernel else ((0, format.header_of(kernel)),)
+        wanted = (*header, *[(p["offset"], p["size"]) for p in kernel["parameters"]])
         if found is None or found.parameters != wanted:
             message = "the cubin of %s for %s does not hold the kernel %s as the manifest describes it"
             raise BundleError(message % (row["unit"], row["target"], kernel["name"]))

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from kbuild.nvrtc.cache import Cache, cache_root
     from kbuild.nvrtc.choice import choose
     from kbuild.nvrtc.discovery import Survey, discover, survey
+    from kbuild.nvrtc.headers import Headers, HeaderSearch, cure
     from kbuild.nvrtc.jobs import Compiled, Job, Outcome, Rejected, job_key, lookup, text_key
     from kbuild.nvrtc.log import LogMessage
     from kbuild.nvrtc.pool import compile_jobs
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 _HOME = {
     "Cache": "cache",
     "Compiled": "jobs",
+    "HeaderSearch": "headers",
+    "Headers": "headers",
     "Job": "jobs",
     "LogMessage": "log",
     "Outcome": "jobs",
@@ -33,6 +36,7 @@ _HOME = {
     "cache_root": "cache",
     "choose": "choice",
     "compile_jobs": "pool",
+    "cure": "headers",
     "discover": "discovery",
     "job_key": "jobs",
     "lookup": "jobs",
@@ -43,6 +47,8 @@ _HOME = {
 __all__ = [
     "Cache",
     "Compiled",
+    "HeaderSearch",
+    "Headers",
     "Job",
     "LogMessage",
     "Outcome",
@@ -52,6 +58,7 @@ __all__ = [
     "cache_root",
     "choose",
     "compile_jobs",
+    "cure",
     "discover",
     "job_key",
     "lookup",

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import ctypes
 import time
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -27,7 +28,9 @@ class Nvrtc(Protocol):
     def version(self) -> tuple[int, int]: ...
     def architectures(self) -> tuple[int, ...]: ...
     def error_text(self, status: int) -> str: ...
-    def create(self, source: bytes, name: bytes) -> tuple[int, Any]: ...
+    def create(self, source: bytes, name: bytes, headers: Sequence[tuple[bytes, bytes]]) -> tuple[int, Any]: ...
+    def ask_for_name(self, program: Any, expression: bytes) -> int: ...
+    def lowered_name(self, program: Any, expression: bytes) -> str: ...
     def compile(self, program: Any, options: list[bytes]) -> int: ...
     def log(self, program: Any) -> bytes: ...
     def result(self, program: Any, kind: str) -> bytes: ...
@@ -36,30 +39,50 @@ class Nvrtc(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What one compilation gave; `seconds` is the time inside `nvrtcCompileProgram`, `data` is empty on failure."""
+    """What one compilation gave; `seconds` is the time inside `nvrtcCompileProgram`, `data` is empty on failure,
+    `names` are the symbols of the expressions.
+    """
 
     status: int
     status_text: str
     log: str
     data: bytes
     seconds: float
+    names: dict[str, str] = field(default_factory=dict)
 
 
-def compile_program(nvrtc: Nvrtc, source: bytes, name: bytes, options: list[bytes], kind: str) -> Answer:
-    """Compiles one program to `kind` "cubin" or "ptx"."""
-    status, program = nvrtc.create(source, name)
+def compile_program(
+    nvrtc: Nvrtc,
+    source: bytes,
+    name: bytes,
+    options: list[bytes],
+    kind: str,
+    headers: Sequence[tuple[bytes, bytes]] = (),
+    expressions: Sequence[bytes] = (),
+) -> Answer:
+    """Compiles one program to `kind` "cubin" or "ptx". `headers` are names and texts of what the source includes,
+    `expressions` the names of kernels in C++ whose symbols are wanted.
+    """
+    status, program = nvrtc.create(source, name, headers)
     if status != SUCCESS:
         return Answer(status, nvrtc.error_text(status), "", b"", 0.0)
+    names: dict[str, str] = {}
     try:
+        for expression in expressions:
+            status = nvrtc.ask_for_name(program, expression)
+            if status != SUCCESS:
+                return Answer(status, nvrtc.error_text(status), "", b"", 0.0)
         start = time.perf_counter()
         status = nvrtc.compile(program, options)
         seconds = time.perf_counter() - start
         # A verbose ptxas leaves a zero byte in the middle, before its last error.
         log = nvrtc.log(program).replace(b"\0", b"").decode(errors="replace")
         data = nvrtc.result(program, kind) if status == SUCCESS else b""
+        if status == SUCCESS:
+            names = {e.decode(): nvrtc.lowered_name(program, e) for e in expressions}
     finally:
         nvrtc.destroy(program)
-    return Answer(status, nvrtc.error_text(status), log, data, seconds)
+    return Answer(status, nvrtc.error_text(status), log, data, seconds, names)
 
 
 def open_nvrtc(library: Path, builtins: Path | None) -> Nvrtc:
@@ -117,10 +140,21 @@ class CtypesNvrtc:
         text: bytes = self._nvrtc.nvrtcGetErrorString(status)
         return text.decode()
 
-    def create(self, source: bytes, name: bytes) -> tuple[int, Any]:
+    def create(self, source: bytes, name: bytes, headers: Sequence[tuple[bytes, bytes]]) -> tuple[int, Any]:
         program = ctypes.c_void_p()
-        status = self._nvrtc.nvrtcCreateProgram(ctypes.byref(program), source, name, 0, None, None)
+        names, texts = ((ctypes.c_char_p * len(headers))(*(pair[i] for pair in headers)) for i in (0, 1))
+        place = ctypes.byref(program)
+        status = self._nvrtc.nvrtcCreateProgram(place, source, name, len(headers), texts, names)
         return status, program
+
+    def ask_for_name(self, program: Any, expression: bytes) -> int:
+        status: int = self._nvrtc.nvrtcAddNameExpression(program, expression)
+        return status
+
+    def lowered_name(self, program: Any, expression: bytes) -> str:
+        name = ctypes.c_char_p()
+        self._call("nvrtcGetLoweredName", program, expression, ctypes.byref(name))
+        return (name.value or b"").decode()
 
     def compile(self, program: Any, options: list[bytes]) -> int:
         array = (ctypes.c_char_p * len(options))(*options)
@@ -172,9 +206,18 @@ class BindingsNvrtc:
         text: bytes = self._nvrtc.nvrtcGetErrorString(self._nvrtc.nvrtcResult(status))[1]
         return text.decode()
 
-    def create(self, source: bytes, name: bytes) -> tuple[int, Any]:
-        status, program = self._nvrtc.nvrtcCreateProgram(source, name, 0, [], [])
+    def create(self, source: bytes, name: bytes, headers: Sequence[tuple[bytes, bytes]]) -> tuple[int, Any]:
+        names, texts = [name for name, _ in headers], [text for _, text in headers]
+        status, program = self._nvrtc.nvrtcCreateProgram(source, name, len(headers), texts, names)
         return int(status), program
+
+    def ask_for_name(self, program: Any, expression: bytes) -> int:
+        (status,) = self._nvrtc.nvrtcAddNameExpression(program, expression)
+        return int(status)
+
+    def lowered_name(self, program: Any, expression: bytes) -> str:
+        name: bytes = self._call("nvrtcGetLoweredName", program, expression)
+        return name.decode()
 
     def compile(self, program: Any, options: list[bytes]) -> int:
         (status,) = self._nvrtc.nvrtcCompileProgram(program, len(options), options)

@@ -23,7 +23,7 @@ from kbuild.nvrtc import wire
 from kbuild.nvrtc.cache import Cache
 from kbuild.nvrtc.jobs import Compiled, Job, Outcome, Rejected
 from kbuild.nvrtc.log import LogMessage, parse_log, spilled_bytes
-from kbuild.nvrtc.toolchain import PROGRAM_NAME, Toolchain
+from kbuild.nvrtc.toolchain import Toolchain
 
 _PACKAGE_ROOT = Path(__file__).resolve().parents[2]
 
@@ -117,7 +117,7 @@ def _outcome(worker: Worker, job: Job) -> Outcome:
     log = header["log"]
     messages = parse_log(log)
     if header["status"] == 0:
-        return Compiled(data, messages, header["seconds"], spills=spilled_bytes(log))
+        return Compiled(data, messages, header["seconds"], spills=spilled_bytes(log), names=header["names"])
     if not any(m.severity == "error" for m in messages):
         messages = (*messages, LogMessage(None, None, "error", f"NVRTC: {header['status_text']}"))
     return Rejected(messages, log, header["seconds"])
@@ -215,7 +215,13 @@ class _Crew:
         return worker
 
     def give(self, worker: Worker, index: int, job: Job) -> None:
-        request = {"do": "compile", "name": PROGRAM_NAME, "options": job.command_line, "kind": job.kind}
+        request: wire.Header = {
+            "do": "compile",
+            "name": job.program_name,
+            "options": job.command_line,
+            "kind": job.kind,
+        }
+        request |= {"headers": job.headers, "expressions": job.expressions}
         self.busy[worker] = (index, job)
         assert worker.process.stdout is not None
         self._selector.register(worker.process.stdout, selectors.EVENT_READ, worker)

@@ -15,6 +15,13 @@ OPTIONAL_OPTIONS = ("--no-source-include", "--no-cache")
 REPORT_OPTION = "--ptxas-options=-v"
 
 PROGRAM_NAME = "kbuild.cu"
+# Of a program that includes CUDA's headers: these name others that lie beside them, so that the option above cannot be
+# given, and the folder of the program itself, which is searched first, must be none.
+PROGRAM_BESIDE_HEADERS = "/kbuild/kbuild.cu"
+_NO_SOURCE_INCLUDE = "--no-source-include"
+
+# Of the code that kbuild writes: it decides itself which products and sums are fused.
+LANGUAGE = ("-std=c++17", "-fmad=false")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,13 +52,21 @@ class Toolchain:
 
 
 def command_line(
-    toolchain: Toolchain, arch: str, *, lineinfo: bool = False, options: tuple[str, ...] = ()
+    toolchain: Toolchain,
+    arch: str,
+    *,
+    lineinfo: bool = False,
+    options: tuple[str, ...] = (),
+    language: tuple[str, ...] = LANGUAGE,
+    beside_headers: bool = False,
 ) -> tuple[str, ...]:
     """The options of one compilation, always in this order; a unit's own ones come first, so that kbuild's win.
 
-    kbuild decides itself which products and sums are fused, hence `-fmad=false`.
+    `beside_headers`: CUDA's own headers are included, which include one another by where they lie.
     """
     accepted = tuple(o for o in OPTIONAL_OPTIONS if o in toolchain.options)
+    if beside_headers:
+        accepted = tuple(o for o in accepted if o != _NO_SOURCE_INCLUDE)
     report = (REPORT_OPTION,) if arch.startswith("sm_") else ()
     lines = ("-lineinfo",) if lineinfo else ()
-    return (*options, f"-arch={arch}", "-std=c++17", "-fmad=false", *accepted, *report, *lines)
+    return (*options, f"-arch={arch}", *language, *accepted, *report, *lines)

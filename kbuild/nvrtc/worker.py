@@ -2,7 +2,8 @@
 
     python -m kbuild.nvrtc.worker LIBRARY [BUILTINS]
 
-Requests: {"do": "probe", "options": […]} and {"do": "compile", "name", "options", "kind"} with the source as bytes.
+Requests: {"do": "probe", "options": […]} and {"do": "compile", "name", "options", "kind", "headers", "expressions"}
+with the source as bytes.
 Answers: what was asked, or {"error": text}. Whatever a library prints on standard output goes to standard error.
 """
 
@@ -59,12 +60,16 @@ def _answer(nvrtc: adapters.Nvrtc, header: wire.Header, blob: bytes) -> tuple[wi
         accepted = [option for option in header["options"] if _accepts(nvrtc, option)]
         return {"version": nvrtc.version(), "architectures": nvrtc.architectures(), "options": accepted}, b""
     options = [option.encode() for option in header["options"]]
-    answer = adapters.compile_program(nvrtc, blob, header["name"].encode(), options, header["kind"])
+    headers = [(name.encode(), text.encode()) for name, text in header["headers"]]
+    expressions = [expression.encode() for expression in header["expressions"]]
+    name = header["name"].encode()
+    answer = adapters.compile_program(nvrtc, blob, name, options, header["kind"], headers, expressions)
     return {
         "status": answer.status,
         "status_text": answer.status_text,
         "log": answer.log,
         "seconds": answer.seconds,
+        "names": answer.names,
     }, answer.data
 
 

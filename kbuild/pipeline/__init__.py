@@ -16,6 +16,7 @@ from kbuild.config import BuildConfig
 from kbuild.errors import CompileError, Diagnostic, UsageError
 from kbuild.loader.backward import ADJOINT
 from kbuild.nvrtc import Cache, cache_root, discover
+from kbuild.pipeline import cuda
 from kbuild.pipeline.gradients import as_error, raise_errors, refusals
 from kbuild.pipeline.packing import is_editable, pack
 from kbuild.pipeline.units import Compilation, UnitCode, compile_units, from_cache, lower_units
@@ -184,15 +185,18 @@ def emit(config: BuildConfig, stage: str, *, kernel: str | None = None) -> Itera
         yield from ((name + TEXTS[stage], text) for unit in lowered.units for name, text in unit.shown.items())
         yield from ((f"{one.kernel}{ADJOINT}", f"# {one.span}: {one.message}\n") for one in without)
     elif plan is None:
-        yield from ((f"{unit.name}.cu", unit.source) for unit in lowered.units if unit.rows)
+        for unit in (unit for unit in lowered.units if unit.rows):
+            yield unit.name.removesuffix(".cu") + ".cu", unit.source
+            yield from unit.headers.items()
     else:
         yield from plan.emit(stage, units, scanned.kernels, lowered.units)
 
 
 def sources(config: BuildConfig) -> list[Path]:
-    """The files of the kernel modules, and of recorded instances: what an sdist must hold."""
+    """The files of the kernel modules, of CUDA C++, and of recorded instances: what an sdist must hold."""
     modules = select(config.source_roots, config.modules, config.exclude).modules
-    return [*(module.path for module in modules), *(Path(n) for n in config.instances if n.endswith(".json"))]
+    recorded = [Path(name) for name in config.instances if name.endswith(".json")]
+    return [*(module.path for module in modules), *cuda.sources(config, modules), *recorded]
 
 
 def bundle_paths(config: BuildConfig) -> list[str]:
@@ -219,6 +223,7 @@ def _request(
         backward=asked_for(config.backward),
         fast_math=config.fast_math,
         max_registers=config.max_registers or 0,
+        cuda=cuda.settings_of(config),
     )
 
 
@@ -268,12 +273,16 @@ def _by_package(
 def _units_of(scanned: Scanned, kernel: str | None, stage: str) -> list[ScannedUnit]:
     """The units that a stage shows. Texts are those of kernels, or of adjoints; a name means one of the two."""
     if kernel is None:
-        return [unit for unit in scanned.units if stage not in TEXTS or unit.is_adjoint == (stage == "adjoint")]
+        shown = [unit for unit in scanned.units if stage not in TEXTS or unit.is_adjoint == (stage == "adjoint")]
+        return [unit for unit in shown if stage not in TEXTS or not unit.is_cuda]
     names = [k.name for k in scanned.kernels]
     wanted = _named(kernel, names)
     if not wanted:
         primals = ", ".join(k.name for k in scanned.primals)
         raise UsageError(f"no kernel {kernel!r}", code="KB207", help=f"the kernels are {primals}")
+    if stage in TEXTS and any(scanned.kernels[i].expression for i in wanted):
+        help = "`--emit=cuda`, `ptx` and `cubin` show what becomes of it"
+        raise UsageError(f"kernel {kernel!r} is written in CUDA C++, and has no {stage}", code="KB207", help=help)
     if stage == "adjoint":
         wanted = {i for i, k in enumerate(scanned.kernels) if wanted & set(_named(k.primal, names) if k.primal else ())}
         if not wanted:

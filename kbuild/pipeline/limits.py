@@ -30,7 +30,8 @@ def too_many_parameters(
     structs = struct_table.parse(unit.structs)
     for name, row in unit.rows.items():
         types = [abi.parse(spelling, structs) for _, spelling in row["parameters"]]
-        _, size = format.layout(row["ndim"], types, format.writes_origin(row["ndim"]))
+        header = 0 if "shared_memory" in row else format.header_size(row["ndim"], format.writes_origin(row["ndim"]))
+        _, size = format.layout_behind(header, types)
         small = [(part, made_by) for part, made_by in parts if size > _space(part, made_by)]
         if small:
             yield _diagnostic(kernels[name], size, small)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from kbuild.bundle.writing import write
 from kbuild.errors import InternalError, Span
 from kbuild.loader import abi, format, selftest, struct_table
 from kbuild.loader.backward import ADJOINT
+from kbuild.pipeline import cuda
 from kbuild.pipeline.units import Compilation, UnitCode
 from kbuild.scan.data import Scanned, ScannedUnit, in_words, is_own
 
@@ -56,7 +57,7 @@ def manifest_of(
 ) -> tuple[dict[str, Any], Blobs]:
     """The manifest of these units as a bundle of a package, and the blobs it counts on."""
     structs = {name: row for _, code in parts for name, row in code.structs.items()}
-    kernels, index_of = _kernels(scanned, parts, struct_table.parse(structs))
+    kernels, index_of = _kernels(plan, scanned, parts, struct_table.parse(structs))
     blobs = Blobs()
     cubins = []
     for unit, code in parts:
@@ -121,21 +122,26 @@ def _selftest(tests: dict[str, Any]) -> bytes:
 
 
 def _kernels(
-    scanned: Scanned, parts: Sequence[tuple[ScannedUnit, UnitCode]], structs: dict[str, abi.Struct]
+    plan: Compilation,
+    scanned: Scanned,
+    parts: Sequence[tuple[ScannedUnit, UnitCode]],
+    structs: dict[str, abi.Struct],
 ) -> tuple[list[dict[str, Any]], dict[int, int]]:
     """Rows of the package's kernels by name, and where each scanned kernel stands among them: adjoints come last, and
     only those that there are.
     """
     data = {name: row for _, code in parts for name, row in code.rows.items()}
+    compiled = {name: found for unit, code in parts for name, found in _in_cuda(plan, unit, code, scanned)}
     members = sorted(i for unit, _ in parts for i in unit.kernels if scanned.kernels[i].name in data)
     rows = []
     for index in members:
         kernel = scanned.kernels[index]
         lowered = data[kernel.name]
+        entry, bounds = compiled.get(kernel.name, (kernel.entry, kernel.launch_bounds))
         parameters = [(name, abi.parse(spelling, structs)) for name, spelling in lowered["parameters"]]
         row = kernel_row(
             kernel.name,
-            kernel.entry,
+            entry,
             lowered["ndim"],
             kernel.block_dim,
             parameters,
@@ -144,11 +150,28 @@ def _kernels(
             dynamic_shared=lowered["dynamic_shared"],
             any_block_dim=not kernel.is_block_dim_chosen,
             waits=lowered["waits"],
-            bounds=kernel.launch_bounds,
+            bounds=bounds,
+            is_plain=bool(kernel.expression),
+            shared_memory=lowered.get("shared_memory", 0),
         )
+        if kernel.expression:
+            row["backward"] = {"refused": _IN_CUDA, "line": kernel.span.line}
         rows.append(row)
     _add_backward(rows, {name: row for _, code in parts for name, row in code.backward.items()})
     return rows, {index: position for position, index in enumerate(members)}
+
+
+_IN_CUDA = "it is written in CUDA C++, which nothing here differentiates (write its gradient as a kernel of its own)"
+
+
+def _in_cuda(
+    plan: Compilation, unit: ScannedUnit, code: UnitCode, scanned: Scanned
+) -> Iterator[tuple[str, tuple[str, list[int | None]]]]:
+    """(entry, launch bounds) of kernels in CUDA C++ by name, which only their code says."""
+    made = [(part, result) for (part, _), result in zip(plan.parts, code.results, strict=True)] if unit.is_cuda else []
+    for index in unit.kernels if unit.is_cuda else ():
+        kernel = scanned.kernels[index]
+        yield kernel.name, (code.results[0].names[kernel.expression], cuda.bounds(kernel, made))
 
 
 def _add_backward(rows: list[dict[str, Any]], known: dict[str, dict[str, Any]]) -> None:

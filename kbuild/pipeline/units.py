@@ -7,13 +7,15 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from kbuild.config import BuildConfig
 from kbuild.errors import CompileError, Diagnostic, Span, ToolchainError
 from kbuild.nvrtc import (
     Cache,
     Compiled,
+    Headers,
+    HeaderSearch,
     Job,
     LogMessage,
     Outcome,
@@ -25,6 +27,7 @@ from kbuild.nvrtc import (
 from kbuild.nvrtc import (
     choose as choose_toolchain,
 )
+from kbuild.pipeline import cuda
 from kbuild.pipeline.bounds import Chosen, Open, choose, known, with_bounds
 from kbuild.pipeline.gradients import collapsed, refusals
 from kbuild.pipeline.limits import parameter_limit, too_many_parameters
@@ -45,7 +48,7 @@ class UnitCode:
     """A unit's manifest data, and its machine code in the order of `Compilation.parts`.
 
     `source` is None when everything came out of the cache. A unit of adjoints, none of which can be made, has no rows
-    and no code. `backward`: see `LoweredUnit`. `chosen` runs beside `results`: the blocks that kernels with
+    and no code. `backward`, `headers`: see `LoweredUnit`. `chosen` runs beside `results`: the blocks that kernels with
     `launch_bounds="auto"` are made for.
     """
 
@@ -58,6 +61,17 @@ class UnitCode:
     results: list[Compiled] = field(default_factory=list)
     backward: dict[str, dict[str, Any]] = field(default_factory=dict)
     chosen: list[Chosen] = field(default_factory=list)
+    headers: dict[str, str] = field(default_factory=dict)
+
+
+class Text(Protocol):
+    """What is compiled of a unit, lowered now."""
+
+    @property
+    def source(self) -> str | None: ...
+
+    @property
+    def headers(self) -> dict[str, str]: ...
 
 
 @dataclass(frozen=True)
@@ -75,6 +89,7 @@ class Compilation:
 
     def __init__(self, config: BuildConfig, toolchains: Sequence[Toolchain], cache: Cache) -> None:
         self.config, self.cache = config, cache
+        self._headers = HeaderSearch(config.toolchains)
         self.parts: list[tuple[Target, Toolchain]] = [
             (part, choose_toolchain(part, toolchains)) for target in config.targets for part in target.parts()
         ]
@@ -96,12 +111,32 @@ class Compilation:
 
     def key(self, unit: ScannedUnit, part: Target, toolchain: Toolchain) -> str:
         """The cache key of a unit's code for a part."""
-        return self.job(unit, "", part, toolchain).key
+        return self.job(unit, None, part.arch, toolchain).key
 
-    def job(self, unit: ScannedUnit, source: str, part: Target, toolchain: Toolchain, arch: str | None = None) -> Job:
-        """The compilation of a unit for a part, or for another architecture in its place."""
-        options = tuple(unit.options)
-        return Job(unit.name, source, arch or part.arch, toolchain, self.code_key(unit), self.config.lineinfo, options)
+    def job(self, unit: ScannedUnit, code: Text | None, arch: str, toolchain: Toolchain) -> Job:
+        """The compilation of a unit for an architecture; without a text, for its key."""
+        source = (code.source or "") if code is not None else ""
+        options, lineinfo = tuple(unit.options), self.config.lineinfo
+        if not unit.is_cuda:
+            return Job(unit.name, source, arch, toolchain, self.code_key(unit), lineinfo, options)
+        return Job(
+            unit.name,
+            source,
+            arch,
+            toolchain,
+            self.code_key(unit),
+            lineinfo,
+            options,
+            tuple(unit.language),
+            tuple(code.headers.items()) if code is not None else (),
+            tuple(unit.expressions),
+            self.cuda_headers(unit, toolchain),
+        )
+
+    def cuda_headers(self, unit: ScannedUnit, toolchain: Toolchain) -> Headers | None:
+        """CUDA's own headers, where the unit includes one."""
+        found = self._headers.of(toolchain) if unit.foreign else None
+        return found if found is not None and any(found.have(name) for name in unit.foreign) else None
 
     def refuse_what_is_too_large(
         self, units: Sequence[ScannedUnit], kernels: Sequence[ScannedKernel], lowered: Sequence[UnitCode | LoweredUnit]
@@ -127,13 +162,13 @@ class Compilation:
             for target, toolchain in self.parts if code.rows else ():
                 arch = target.arch.replace("sm_", "compute_") if stage == "ptx" else target.arch
                 if stage == "ptx" or target.kind == "cubin":
-                    job = self.job(unit, code.source, target, toolchain, arch)
+                    job = self.job(unit, code, arch, toolchain)
                     jobs.append((job, code, _entries(unit, kernels), f"{unit.name}.{target.name}.{stage}"))
         outcomes = compile_jobs([job for job, _, _, _ in jobs], cache=self.cache, workers=self.config.jobs)
         _raise_deaths(outcomes)
         for (job, code, entries, name), outcome in zip(jobs, outcomes, strict=True):
             if isinstance(outcome, Rejected):
-                raise CompileError([_diagnostic(m, job, code.files, entries) for m in outcome.messages])
+                raise CompileError(_diagnostics(outcome.messages, job, code.files, entries))
             yield name, outcome.data.decode() if stage == "ptx" else outcome.data
 
 
@@ -147,7 +182,7 @@ def from_cache(plan: Compilation, unit: ScannedUnit) -> UnitCode | None:
         return None  # what is in the way may stand on another line
     results, chosen = [], []
     for part, toolchain in plan.parts if data["rows"] else ():
-        job = plan.job(unit, "", part, toolchain)
+        job = plan.job(unit, None, part.arch, toolchain)
         found = known(plan.cache, job) if unit.is_open else {}
         hit = None if found is None else lookup(plan.cache, with_bounds(job, found).key)
         if hit is None:
@@ -182,7 +217,9 @@ def lower_units(
 
 def code_of(one: LoweredUnit) -> UnitCode:
     """A lowered unit, ready to be compiled."""
-    return UnitCode(one.name, one.rows, one.structs, one.selftest, one.source, one.files, backward=one.backward)
+    made = UnitCode(one.name, one.rows, one.structs, one.selftest, one.source, one.files, backward=one.backward)
+    made.headers = one.headers
+    return made
 
 
 def compile_units(
@@ -197,7 +234,7 @@ def compile_units(
     for unit, code in new:
         entries = _entries(unit, scanned.kernels)
         for part, toolchain in plan.parts:
-            work.append((plan.job(unit, code.source or "", part, toolchain), code, entries))
+            work.append((plan.job(unit, code, part.arch, toolchain), code, entries))
     progress.start(len(work))
 
     def done(index: int, outcome: Outcome) -> None:
@@ -211,7 +248,7 @@ def compile_units(
     errors: list[Diagnostic] = []
     warnings: list[Diagnostic] = []
     for (job, code, entries), outcome in zip(work, outcomes, strict=True):
-        found = [_diagnostic(message, job, code.files, entries) for message in outcome.messages]
+        found = _diagnostics(outcome.messages, job, code.files, entries)
         if isinstance(outcome, Rejected):
             errors += [d for d in found if d.severity == "error" and outcome.died is None]
         else:
@@ -222,6 +259,9 @@ def compile_units(
         raise CompileError(_merged(errors))
     _raise_deaths(outcomes)
     choose_bounds(plan, scanned, new, workers)
+    for unit, code in zip(scanned.units, codes, strict=True):
+        if unit.is_cuda:
+            cuda.refuse_what_does_not_fit(unit, code.rows, code.structs, code.results, scanned.kernels, plan.parts)
     all_results = [result for code in codes for result in code.results]
     cached = sum(result.cached for result in all_results)
     seconds = sum(result.seconds for result in all_results)
@@ -243,7 +283,7 @@ def choose_bounds(
         for number, (part, toolchain) in enumerate(plan.parts if kernels else ()):
             base = code.results[number]
             places.append((code, number))
-            asked.append(Open(plan.job(unit, code.source or "", part, toolchain), base, kernels))
+            asked.append(Open(plan.job(unit, code, part.arch, toolchain), base, kernels))
     for (code, number), (result, chosen) in zip(places, choose(asked, plan.cache, workers), strict=True):
         code.results[number], code.chosen[number] = result, chosen
 
@@ -258,12 +298,12 @@ def try_units(
         entries = _entries(unit, kernels)
         found.append(list(too_many_parameters(code, {kernels[i].name: kernels[i] for i in unit.kernels}, plan.parts)))
         if not found[-1]:
-            jobs = (plan.job(unit, code.source or "", part, toolchain) for part, toolchain in plan.parts)
+            jobs = (plan.job(unit, code, part.arch, toolchain) for part, toolchain in plan.parts)
             work += [(len(found) - 1, job, code, entries) for job in jobs]
     outcomes = compile_jobs([job for _, job, _, _ in work], cache=plan.cache, workers=plan.config.jobs)
     _raise_deaths(outcomes)
     for (index, job, code, entries), outcome in zip(work, outcomes, strict=True):
-        found[index] += [_diagnostic(message, job, code.files, entries) for message in outcome.messages]
+        found[index] += _diagnostics(outcome.messages, job, code.files, entries)
     return [_merged(diagnostics) for diagnostics in found]
 
 
@@ -280,6 +320,22 @@ def _entries(unit: ScannedUnit, kernels: Sequence[ScannedKernel]) -> Entries:
     return {kernels[index].entry: kernels[index] for index in unit.kernels}
 
 
+def _diagnostics(messages: Sequence[LogMessage], job: Job, files: dict[str, str], entries: Entries) -> list[Diagnostic]:
+    if not job.expressions:
+        return [_diagnostic(message, job, files, entries) for message in messages]
+    return [_of_file(m, job, files) for m in messages if not cuda.is_noise(m, messages)]
+
+
+def _of_file(message: LogMessage, job: Job, files: dict[str, str]) -> Diagnostic:
+    """A message about a file of CUDA C++, at its line."""
+    span = None
+    if message.path is not None and message.line is not None:
+        span = Span(files.get(message.path, message.path), message.line)
+    code, text, help = cuda.explained(message, job.toolchain)
+    about = f" ({job.name} for {job.arch}, NVRTC {job.toolchain.build})"
+    return Diagnostic(code, text + about, span, message.severity, help)
+
+
 def _diagnostic(message: LogMessage, job: Job, files: dict[str, str], entries: Entries) -> Diagnostic:
     """A message of NVRTC or ptxas at the Python line that it is about, at least at the kernel's `def`."""
     kernel = entries.get(message.kernel or "")
@@ -293,8 +349,8 @@ def _diagnostic(message: LogMessage, job: Job, files: dict[str, str], entries: E
 
 
 def _merged(diagnostics: Sequence[Diagnostic]) -> list[Diagnostic]:
-    """Each place and first words once: the same message comes for every architecture."""
-    seen: dict[tuple[Span | None, str], Diagnostic] = {}
+    """Each place, first words and cure once: the same message comes for every architecture."""
+    seen: dict[tuple[Span | None, str, str | None], Diagnostic] = {}
     for diagnostic in diagnostics:
-        seen.setdefault((diagnostic.span, diagnostic.message.partition(" (")[0]), diagnostic)
+        seen.setdefault((diagnostic.span, diagnostic.message.partition(" (")[0], diagnostic.help), diagnostic)
     return list(seen.values())

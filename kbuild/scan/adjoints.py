@@ -52,7 +52,7 @@ def adjoints_of(found: Iterable[Found], request: Request) -> list[Found]:
 
 def _asked(one: Found, request: Request) -> str:
     """What is said of a kernel's adjoint: by the kernel itself, else by the project."""
-    if is_own(one.kernel.module):
+    if is_own(one.kernel.module) or one.row.expression:
         return ""
     own = says(one.kernel)
     if own is None:

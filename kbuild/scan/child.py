@@ -20,6 +20,7 @@ from kbuild import primitives
 from kbuild.errors import Report
 from kbuild.ir import nodes
 from kbuild.scan.adjoints import adjoints_of, lower_adjoints
+from kbuild.scan.cuda import CudaSettings
 from kbuild.scan.data import Lowered, Request, Scanned, diagnostic_to_json, is_own, to_json
 from kbuild.scan.depth import deeply
 from kbuild.scan.importing import import_kernels
@@ -96,7 +97,8 @@ class _Session:
         kernels = [kernel for kernel in kernels if not is_own(kernel.module)]
         wanted = [kernel for kernel in kernels if kernel.module in self.request.modules]
         wanted += self.own
-        self.found = find(wanted, report, self.request.keep_going)
+        settings = CudaSettings(**self.request.cuda)
+        self.found = find(wanted, report, self.request.keep_going, settings)
         self.found += adjoints_of(self.found, self.request)
         skipped = _skipped(kernels, self.request.modules)
         units = cut(self.found, self.request)

@@ -23,7 +23,7 @@ class Request:
     each kernel: `ir`, `python`, `adjoint` (the typed form of its adjoint), or nothing. `primitives` are functions of
     kbuild's own whose kernels are wanted too. `backward` says whether kernels get adjoints that do not say so
     themselves: WANTED where one can be had, REQUIRED, or not. `fast_math` and `max_registers` (0: as many as there are)
-    are those of kernels that say nothing themselves.
+    are those of kernels in Python that say nothing themselves. `cuda` has the fields of `scan.cuda.CudaSettings`.
     """
 
     roots: list[str]
@@ -42,6 +42,7 @@ class Request:
     backward: str = ""
     fast_math: bool = False
     max_registers: int = 0
+    cuda: dict[str, Any] = field(default_factory=dict)
 
 
 def asked_for(project: bool | None) -> str:
@@ -65,7 +66,8 @@ class ScannedKernel:
     fields of the span of its `def`; `asserts` are those it reaches (owner, number, line, text); `is_block_dim_chosen`:
     its decorator, or its module, says how many threads a block has. Adjoints have rows of their own, behind those of
     all kernels: `primal` is the name of the kernel that one belongs to, `backward` is WANTED or REQUIRED there.
-    `launch_bounds` are those of `loader.launch_bounds.of`, or nothing."""
+    `launch_bounds` are those of `loader.launch_bounds.of`, or nothing. Of a kernel in CUDA C++ `expression` is its name
+    there, and `entry` is known only when it has been compiled."""
 
     name: str
     definition: str
@@ -81,6 +83,7 @@ class ScannedKernel:
     primal: str = ""
     backward: str = ""
     launch_bounds: list[Any] = field(default_factory=list)
+    expression: str = ""
 
     @property
     def span(self) -> Span:
@@ -92,8 +95,10 @@ class ScannedUnit:
     """A translation unit, before lowering: kernels of one module by index, and the key of everything they reach.
 
     `asserts`: its code holds the asserts of its kernels. A unit of adjoints has `places`, a digest of where the lines
-    of its sources are, which the key does not know. `options` are NVRTC's, beside those that every unit has.
-    `is_open`: some of its kernels leave a part of their launch bounds to each target.
+    of its sources are, which the key does not know. `options` are NVRTC's, beside those that every unit has. `is_open`:
+    some of its kernels leave a part of their launch bounds to each target. A file in CUDA C++ has `expressions`, the
+    names of its kernels there, NVRTC's `language` in place of what units in Python have, and `foreign`, the names in
+    includes that the project does not have.
     """
 
     name: str
@@ -103,12 +108,18 @@ class ScannedUnit:
     asserts: bool = False
     places: str = ""
     options: list[str] = field(default_factory=list)
-
     is_open: bool = False
+    expressions: list[str] = field(default_factory=list)
+    language: list[str] = field(default_factory=list)
+    foreign: list[str] = field(default_factory=list)
 
     @property
     def is_adjoint(self) -> bool:
         return bool(self.places)
+
+    @property
+    def is_cuda(self) -> bool:
+        return bool(self.expressions)
 
 
 @dataclass(frozen=True)
@@ -131,11 +142,11 @@ class Scanned:
 class LoweredUnit:
     """A unit in CUDA C.
 
-    `rows` has ndim, whole_blocks, dynamic_shared and parameters (name, spelling) of each kernel by name, `structs`
-    the layouts they use, `files` the real path behind each virtual one in the source, `shown` the text of each
-    kernel that was asked for, `selftest` what each kernel does with generated inputs (empty unless asked for). Of
-    adjoints, `backward` has by the name of the kernel what its manifest row says of one, or {"refused", "help",
-    "place"}; those have no row.
+    `rows` has ndim, whole_blocks, dynamic_shared and parameters (name, spelling) of each kernel by name, and
+    shared_memory of one in CUDA C++, `structs` the layouts they use, `files` the real path behind each virtual one in
+    the source, `shown` the text of each kernel that was asked for, `selftest` what each kernel does with generated
+    inputs (empty unless asked for). Of adjoints, `backward` has by the name of the kernel what its manifest row says of
+    one, or {"refused", "help", "place"}; those have no row. `headers` are the texts that the source includes, by name.
     """
 
     name: str
@@ -146,6 +157,7 @@ class LoweredUnit:
     shown: dict[str, str]
     selftest: dict[str, dict[str, Any]]
     backward: dict[str, dict[str, Any]] = field(default_factory=dict)
+    headers: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

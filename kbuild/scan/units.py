@@ -18,6 +18,7 @@ from kbuild.intrinsics.table import has_effects
 from kbuild.ir import nodes
 from kbuild.ir.blocks import dynamic_row, in_whole_blocks
 from kbuild.ir.contract import contract
+from kbuild.ir.native import by_their_bodies
 from kbuild.ir.presence import optional_parameters
 from kbuild.ir.printer import print_kernel
 from kbuild.ir.python import print_python
@@ -28,8 +29,9 @@ from kbuild.lang.reach import Reach, key_of, reach
 from kbuild.lang.source import definition_of, head
 from kbuild.loader import identity, launch_bounds
 from kbuild.loader import types as runtime
+from kbuild.loader.cuda_files import CudaKernel
 from kbuild.loader.generic import open_parameters
-from kbuild.scan import tables
+from kbuild.scan import cuda, tables
 from kbuild.scan.data import LoweredUnit, Request, ScannedKernel, ScannedUnit, is_own
 from kbuild.scan.options import Options, said
 from kbuild.scan.selftest import expectations
@@ -47,8 +49,13 @@ class Found:
     row: ScannedKernel
 
 
-def find(kernels: Iterable[runtime.Kernel], report: Report, keep_going: bool = False) -> list[Found]:
-    """Kernels by name, without typing anything. Faults go to the report."""
+def find(
+    kernels: Iterable[runtime.Kernel],
+    report: Report,
+    keep_going: bool = False,
+    settings: cuda.CudaSettings | None = None,
+) -> list[Found]:
+    """Kernels by name, without typing anything. Faults go to the report. `settings` are for those in CUDA C++."""
     reached: dict[str, list[tuple[runtime.Kernel, Reach]]] = {}
     kernels = list(kernels)
     overloaded = {id(kernel.generic) for kernel in kernels}
@@ -58,7 +65,11 @@ def find(kernels: Iterable[runtime.Kernel], report: Report, keep_going: bool = F
                 report.add(_without_types(kernel))
             continue
         try:
-            reached.setdefault(kernel.name, []).append((kernel, reach(kernel)))
+            if isinstance(kernel, CudaKernel):
+                one = cuda.reach(kernel, settings or cuda.CudaSettings())
+            else:
+                one = reach(kernel)
+            reached.setdefault(kernel.name, []).append((kernel, one))
         except CompileError as error:
             for diagnostic in error.diagnostics:
                 report.add(replace(diagnostic, kernel=kernel.name))
@@ -141,6 +152,7 @@ def _row(kernel: runtime.Kernel, one: Reach, name: str, digest: str) -> ScannedK
         one.asserts,
         is_chosen,
         launch_bounds=list(bounds or ()),
+        expression=kernel.cuda.name if isinstance(kernel, CudaKernel) else "",
     )
 
 
@@ -171,7 +183,11 @@ def cut(found: Sequence[Found], request: Request) -> list[ScannedUnit]:
     do not fit there beside the others'.
     """
     groups: dict[tuple[str, bool, bool, bool, Options], list[int]] = {}
+    files: dict[tuple[str, str], list[int]] = {}
     for index, one in enumerate(found):
+        if isinstance(one.kernel, CudaKernel):
+            files.setdefault((one.kernel.module, cuda.file_of(one.kernel)), []).append(index)
+            continue
         is_adjoint = bool(one.row.primal)
         asserts = request.asserts if is_adjoint else _asserts(one.kernel, request)
         own = Options.of(one.kernel, request, is_adjoint)
@@ -189,7 +205,38 @@ def cut(found: Sequence[Found], request: Request) -> list[ScannedUnit]:
             if is_adjoint:
                 unit = replace(unit, asserts=False, places=_places([found[i] for i in members]))
             units.append(unit)
-    return units
+    return units + [_file_unit(*place, indices, found, request) for place, indices in sorted(files.items())]
+
+
+def _file_unit(module: str, file: str, members: list[int], found: Sequence[Found], request: Request) -> ScannedUnit:
+    """A file in CUDA C++, with the kernels that a module declares to be in it."""
+    settings = cuda.CudaSettings(**request.cuda)
+    key = key_of([(found[i].row.name, found[i].reach.key()) for i in members], _file_options(members, found, request))
+    expressions = list(dict.fromkeys(found[i].row.expression for i in members))
+    foreign = cuda.foreign(_cuda_kernel(found[members[0]]), settings)
+    return ScannedUnit(
+        f"{module}#{file}",
+        module,
+        key,
+        members,
+        options=settings.all_options,
+        expressions=expressions,
+        language=settings.language,
+        foreign=foreign,
+    )
+
+
+def _file_options(members: Sequence[int], found: Sequence[Found], request: Request) -> dict[str, object]:
+    options = {"lineinfo": request.lineinfo, "cuda": cuda.key_of(cuda.CudaSettings(**request.cuda))}
+    options["compiler"] = cuda.fingerprint()
+    if request.lineinfo:
+        options["lines"] = [_content(path) for path in sorted({p for i in members for p in found[i].row.sources})]
+    return options
+
+
+def _cuda_kernel(one: Found) -> CudaKernel:
+    assert isinstance(one.kernel, CudaKernel)
+    return one.kernel
 
 
 def _fmad(kernel: runtime.Kernel, request: Request) -> bool:
@@ -293,6 +340,8 @@ def lower_unit(
 
     The IR of each kernel goes into `kept` by name, unless it has asserts: adjoints are made from it.
     """
+    if unit.is_cuda:
+        return _lower_file(unit, found, request, report)
     lowered = [(lower(found[i], request, report), found[i].row) for i in unit.kernels]
     kernels = [(kernel, row) for kernel, row in lowered if kernel is not None]
     if len(kernels) < len(lowered):
@@ -301,6 +350,20 @@ def lower_unit(
         kept.update({row.name: kernel for kernel, row in kernels})
     tests = {row.name: _expected(kernel, row) for kernel, row in kernels} if request.selftest else {}
     return lowered_unit(unit, kernels, tests, request.show)
+
+
+def _lower_file(unit: ScannedUnit, found: Sequence[Found], request: Request, report: Report) -> LoweredUnit | None:
+    """A file in CUDA C++ as a unit; None when something is wrong with it."""
+    kernels = [(_cuda_kernel(found[i]), found[i].row.name) for i in unit.kernels]
+    try:
+        made = cuda.lower(kernels, cuda.CudaSettings(**request.cuda))
+    except CompileError as error:
+        for diagnostic in error.diagnostics:
+            report.add(diagnostic)
+        return None
+    skipped = {"skipped": "it is written in CUDA C++"}
+    tests = {name: dict(skipped) for _, name in kernels} if request.selftest else {}
+    return LoweredUnit(unit.name, made.source, made.files, made.rows, made.structs, {}, tests, {}, made.headers)
 
 
 def lowered_unit(
@@ -332,7 +395,7 @@ def _show_ir(kernel: nodes.Kernel) -> str:
 _SHOWN: dict[str, Callable[[nodes.Kernel], str]] = {
     "ir": _show_ir,
     "adjoint": _show_ir,
-    "python": lambda kernel: print_python(kernel, has_effects),
+    "python": lambda kernel: print_python(by_their_bodies(kernel), has_effects),
 }
 
 

@@ -23,7 +23,7 @@ from kbuild.ir.types import BOOL, Array, Matrix, Scalar, Shared, Struct, Type, V
 from kbuild.sim import blocks, collectives, numbers, printing
 from kbuild.sim.blocks import WARP, Launch, Run, Steps, Thread, Waiting, run_in_step, to_end
 from kbuild.sim.tables import table_memory
-from kbuild.sim.values import Fault, Memory, OutOfBounds, Path, copied, fetch, shared_memory, zero
+from kbuild.sim.values import Fault, Memory, OutOfBounds, Path, copied, fetch, native, shared_memory, zero
 
 _BREAK, _CONTINUE = object(), object()
 _WRAPS = Symbol("wraps", BOOL)  # in the frame of a function whose indices may count from the end
@@ -148,6 +148,10 @@ class _Machine:
                 self.atomic(value, frame, is_used=False)
             case nodes.Evaluate(value):
                 self.value(value, frame)
+            case nodes.Native(name=name, body=body, has_body=has_body):
+                if not has_body:
+                    raise native(name)
+                return (yield from self.block(body, frame))
             case nodes.If(condition, then, otherwise):
                 return (yield from self.block(then if self.value(condition, frame) else otherwise, frame))
             case nodes.For():

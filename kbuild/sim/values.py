@@ -62,6 +62,13 @@ def is_in_library(span: Span | None) -> bool:
     return span is not None and span.path.startswith(_LIBRARY)
 
 
+def native(name: str) -> Fault:
+    """A function in CUDA C++ that has no body in Python."""
+    return Fault(
+        f"{name} is CUDA C++, which the simulator cannot run (in place of `...`, write there what it does in Python)"
+    )
+
+
 class OutOfBounds(Fault):
     """An index outside an array or vector."""
 

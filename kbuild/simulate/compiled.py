@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 from kbuild.errors import KbuildError, Report
 from kbuild.ir import nodes
+from kbuild.ir.native import by_their_bodies
 from kbuild.ir.presence import optional_parameters
+from kbuild.lang.source import definition_of, head
+from kbuild.lang.stubs import is_stub
 from kbuild.loader import abi, dispatch, foreign, generic, overloading, pack
+from kbuild.loader.cuda_files import CudaKernel
 from kbuild.loader.errors import LaunchError
 from kbuild.loader.types import Kernel
 from kbuild.scan.data import Request
@@ -20,7 +24,10 @@ from kbuild.scan.units import Found, find, lower
 
 @dataclass(frozen=True)
 class Compiled:
-    """A kernel's IR, and where its arguments lie in a parameter block."""
+    """A kernel's IR, and where its arguments lie in a parameter block.
+
+    `shared_memory`: it is the body of a kernel in CUDA C++, whose launches give as many bytes unless they say so.
+    """
 
     kernel: nodes.Kernel
     name: str
@@ -29,6 +36,7 @@ class Compiled:
     size: int
     optional: frozenset[str]
     block_dim: int
+    shared_memory: int | None = None
 
     @cached_property
     def format(self) -> str:
@@ -64,6 +72,8 @@ def instance_of(kernel: Any, args: Any) -> Kernel:
 
 def _live(kernel: Any) -> Kernel:
     """The kernel with its source: of a bundle's, the one that its module declares."""
+    if isinstance(kernel, CudaKernel):
+        return _twin(kernel)
     if isinstance(kernel, Kernel):
         return kernel
     name = getattr(kernel, "name", None)
@@ -73,10 +83,39 @@ def _live(kernel: Any) -> Kernel:
         for part in path.split("."):
             found = getattr(found, part, None)
         if isinstance(found, Kernel):
-            return found
+            return _live(found)
     raise LaunchError(
         f"{kernel!r} has no source here, which the simulator needs: launch the kernel that its module has"
     )
+
+
+class _Twin(Kernel):
+    """The body of a declaration, as a kernel in Python."""
+
+    def __init__(self, kernel: CudaKernel) -> None:
+        super().__init__(kernel.function, dict(kernel.options))
+        self.shared_memory = kernel.cuda.shared_memory
+
+
+_twins: dict[int, tuple[CudaKernel, _Twin]] = {}
+
+
+def _twin(kernel: CudaKernel) -> Kernel:
+    """What the simulator runs for a kernel in CUDA C++: the body of its declaration. Raises LaunchError."""
+    known = _twins.get(id(kernel))
+    if known is None:
+        try:
+            file, definition = definition_of(kernel.function)
+        except KbuildError as error:
+            raise LaunchError(str(error)) from None
+        if is_stub(definition):
+            raise LaunchError(
+                f"{kernel.name} is written in CUDA C++ ({kernel.cuda.file}), which the simulator cannot run: it is "
+                f"declared at {head(file, definition)} without a body\n"
+                "  help: in place of `...`, write there what it does as a kernel in Python: the simulator runs that"
+            )
+        known = _twins[id(kernel)] = kernel, _Twin(kernel)
+    return known[1]
 
 
 def _instance(live: Kernel, args: Any) -> Kernel:
@@ -109,7 +148,8 @@ def _type_of(value: Any) -> abi.Type | None:
 
 def _lowered(live: Kernel) -> Compiled:
     one, kernel = lowered(live, asserts=True)
-    return placed(kernel, one.row.name, optional_parameters(kernel.function), one.row.block_dim)
+    made = placed(kernel, one.row.name, optional_parameters(kernel.function), one.row.block_dim)
+    return replace(made, shared_memory=live.shared_memory) if isinstance(live, _Twin) else made
 
 
 def lowered(live: Kernel, asserts: bool) -> tuple[Found, nodes.Kernel]:
@@ -121,7 +161,7 @@ def lowered(live: Kernel, asserts: bool) -> tuple[Found, nodes.Kernel]:
     kernel = lower(found[0], request, report, asserts=None if asserts else False)
     report.raise_errors()
     assert kernel is not None  # a kernel without errors is lowered
-    return found[0], kernel
+    return found[0], by_their_bodies(kernel)
 
 
 def placed(kernel: nodes.Kernel, name: str, optional: Iterable[str], block_dim: int) -> Compiled:

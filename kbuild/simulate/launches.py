@@ -107,6 +107,13 @@ def _is_marked(owner: Any) -> bool:
     return False
 
 
+def _as_the_body_takes(dim: Any, shape: blocks.Shape, shared_memory: int) -> Any:
+    """The `dim` of a launch that is meant for CUDA C++: with its shared memory where the body has an array of it."""
+    if not shape.is_open:
+        return grids.unsized(dim)
+    return dim if dim.__class__ is grids.Sized else grids.Sized(dim, shared_memory)
+
+
 def extents(target: Compiled, dim: Any, block_dim: int | None) -> Launch | None:
     """The launch as the simulator takes it; None for an empty one. Raises LaunchError."""
     size = target.block_dim if block_dim is None else block_dim
@@ -116,6 +123,8 @@ def extents(target: Compiled, dim: Any, block_dim: int | None) -> Launch | None:
     if shape.row:
         shape = shape.on_device(limits.MOST_SHARED, dynamic_start(target.kernel.function))
     try:
+        if target.shared_memory is not None:
+            dim = _as_the_body_takes(dim, shape, target.shared_memory)
         if next(blocks.plan(dim, shape, size), None) is None:
             return None
         return Launch(*grids.extents(dim, shape, size), blocks.shared_of(dim, shape))

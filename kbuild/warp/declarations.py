@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import sys
 
-from kbuild.loader import abi, generic, host, own_gradients
+from kbuild.loader import abi, generic, host, native, own_gradients
 from kbuild.loader import types as runtime
 from kbuild.loader.errors import did_you_mean
 from kbuild.loader.layout import AbsentType, abi_type, set_field
 from kbuild.loader.values import class_of
 
-from .absent import decorator_maker, refusal
+from .absent import refusal
 from .modules import Module
 
 TYPE_CHECKING = False
@@ -243,9 +243,15 @@ def func_replay(forward_fn: Any) -> Any:
     return own_gradients.func_replay(forward_fn) if is_here else lambda function: function
 
 
-def func_native(*_: Any, **__: Any) -> Any:
-    """A function in C++: what it declares refuses, inside kernels too."""
-    return decorator_maker("func_native", "native snippets")()
+def func_native(snippet: Any, adj_snippet: Any = None, replay_snippet: Any = None) -> Any:
+    """A function in CUDA C++; what of Warp's own C++ a snippet says is refused where it says so. Raises TypeError."""
+
+    def declared(function: Any) -> Any:
+        made = native.func_native(snippet, adj_snippet, replay_snippet)(function)
+        made.dialect = "warp"
+        return made
+
+    return declared
 
 
 def overload(kernel: Any, arg_types: Any = None) -> Any:

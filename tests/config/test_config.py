@@ -78,7 +78,9 @@ def test_the_documented_options_are_the_fields() -> None:
     renamed = {"line-info": "lineinfo", "source": "source_roots"}
     fields = {renamed.get(option, option.replace("-", "_")) for option in config.OPTIONS}
     assert fields == {field.name for field in dataclasses.fields(config.BuildConfig)} - {"root"}
-    for option in config.OPTIONS:
+    cuda = {option.replace("-", "_") for option in config.CUDA_OPTIONS}
+    assert cuda == {field.name for field in dataclasses.fields(config.CudaConfig)}
+    for option in {*config.OPTIONS, *config.CUDA_OPTIONS} - {"cuda"}:
         assert f"    {option} = " in (config.__doc__ or "")
 
 
@@ -163,6 +165,65 @@ def test_mistakes(tmp_path: Path, table: str, wanted: str) -> None:
         raise UsageError(message)
 
 
+CUDA = GOOD.strip() + "\n[tool.kbuild.cuda]\n"
+
+
+def test_every_option_of_cuda(tmp_path: Path) -> None:
+    (tmp_path / "include").mkdir()
+    table = """include-dirs = ["include"]
+defines = { SIZE = 64, SCALE = "0.5f", FAST = true, SLOW = false }
+std = "c++20"
+fmad = false
+options = ["--use_fast_math"]
+files = ["more/*.cuh"]
+"""
+    found = config.load(write(tmp_path, CUDA + table))
+    assert found is not None
+    assert found.cuda == config.CudaConfig(
+        (tmp_path / "include",),
+        (("FAST", "1"), ("SCALE", "0.5f"), ("SIZE", "64")),
+        "c++20",
+        False,
+        ("--use_fast_math",),
+        ("more/*.cuh",),
+    )
+
+
+@pytest.mark.parametrize(
+    ("table", "wanted"),
+    [
+        ("include_dirs = []", r"\[tool.kbuild.cuda\] include_dirs is not an option(.|\n)*did you mean 'include-dirs'"),
+        ("qqq = 1", "qqq is not an option(.|\n)*the options are include-dirs, defines"),
+        ('include-dirs = ["nowhere"]', r"include-dirs\[0\] wants a folder with headers, but .*nowhere does not exist"),
+        ('defines = ["A"]', "defines is the list .*, but wants a table like { BINS = 64 }"),
+        ('defines = { "A B" = 1 }', "defines has 'A B', which is no name of a macro"),
+        ("defines = { A = [1] }", r"defines has A = the list \[1\], but wants a text"),
+        ('defines = { A = "1\\n2" }', "defines has A = "),
+        ('std = "c++11"', r"std is the string 'c\+\+11', but wants one of c\+\+14"),
+        ("fmad = 1", r"\[tool.kbuild.cuda\] fmad is the integer 1, but wants true or false"),
+        ('options = "-G"', r"options is the string '-G', but wants a list of strings; write \['-G'\]"),
+        ('options = ["fast"]', r"options\[0\] is 'fast', but wants an option of NVRTC"),
+        ('options = ["-Iinclude"]', r"options\[0\] is '-Iinclude', which kbuild decides itself(.|\n)*`include-dirs`"),
+        ('options = ["--std=c++20"]', r"which kbuild decides itself(.|\n)*say it with `std`"),
+        ('options = ["-rdc=true"]', "which kbuild decides itself"),
+        ("files = 3", "files is the integer 3"),
+    ],
+)
+def test_mistakes_about_cuda(tmp_path: Path, table: str, wanted: str) -> None:
+    message = fails(tmp_path, CUDA + table)
+    with pytest.raises(UsageError, match=wanted):
+        raise UsageError(message)
+
+
+def test_a_cuda_table_that_is_none(tmp_path: Path) -> None:
+    assert "cuda is the integer 3, but wants a table [tool.kbuild.cuda]" in fails(tmp_path, GOOD.strip() + "\ncuda = 3")
+
+
+def test_the_line_of_a_key_of_cuda(tmp_path: Path) -> None:
+    message = fails(tmp_path, GOOD.strip() + '\n[tool.kbuild.cuda]\nfmad = false\nstd = "c"')
+    assert message.startswith(f"{tmp_path / 'pyproject.toml'}:9: error: [tool.kbuild.cuda] std is")
+
+
 def test_the_line_of_the_key(tmp_path: Path) -> None:
     assert "pyproject.toml:7: error: [tool.kbuild] jobs" in fails(tmp_path, GOOD.strip() + "\njobs = 0")
     assert "pyproject.toml:4: error: [tool.kbuild] modules is missing" in fails(tmp_path, "jobs = 1")
@@ -226,4 +287,6 @@ def test_sources_as_they_lie(tmp_path: Path) -> None:
 def test_the_reference_has_every_option() -> None:
     page = Path(__file__).parents[2] / "docs" / "configuration.md"
     rows = [line.split("`")[1] for line in page.read_text(encoding="utf-8").splitlines() if line.startswith("| `")]
-    assert sorted(rows[: len(config.OPTIONS)]) == sorted(config.OPTIONS)
+    count = len(config.OPTIONS)
+    assert sorted(rows[:count]) == sorted(config.OPTIONS)
+    assert sorted(rows[count : count + len(config.CUDA_OPTIONS)]) == sorted(config.CUDA_OPTIONS)

@@ -42,7 +42,7 @@ class Record(ctypes.Structure):
         ("size", ctypes.c_int),
         ("bytes", ctypes.c_ubyte * 4096),
         ("sizes", ctypes.c_uint * 6),  # grid and block along x, y, z
-        ("shared", ctypes.c_uint),
+        ("shared", ctypes.c_uint),  # bytes of dynamic shared memory
     )
 
 
@@ -202,26 +202,26 @@ class FakeCuda:
 
 
 def kernel_rows(
-    name: str, parameters: Parameters, ndim: int, structs: dict[str, Any], block_dim: int
+    name: str, parameters: Parameters, ndim: int, structs: dict[str, Any], block_dim: int, plain: bool = False
 ) -> dict[str, Any]:
-    """A kernel's row of the manifest."""
+    """A kernel's row of the manifest; `plain`: it is written in CUDA C++."""
     types = [abi.parse(spelling, struct_table.parse(structs)) for _, spelling in parameters]
-    has_origin = schema.writes_origin(ndim)
-    offsets, size = schema.layout(ndim, types, has_origin)
+    has_origin = schema.writes_origin(ndim) and not plain
+    offsets, size = schema.layout_behind(0 if plain else schema.header_size(ndim, has_origin), types)
     rows = [
         {"name": parameter, "type": spelling, "offset": offsets[i], "size": types[i].size}
         for i, (parameter, spelling) in enumerate(parameters)
     ]
     entry = name.partition(":")[2].replace(".", "_").replace("<", "_").replace(">", "_").partition("[")[0] + "_00000000"
     row = {"name": name, "entry": entry, "ndim": ndim, "block_dim": block_dim, "parameters": rows, "size": size}
-    return dict(row, origin=True) if has_origin else row
+    return dict(row, **({"origin": True} if has_origin else {"plain": True} if plain else {}))
 
 
 def code(kernels: Sequence[dict[str, Any]], status: int = 0) -> bytes:
     """A module image for the fake driver; loading it answers `status`."""
     lines = ["FAKE %d" % status]
     for kernel in kernels:
-        places = [(0, schema.header_of(kernel))]
+        places = [] if "plain" in kernel else [(0, schema.header_of(kernel))]
         places += [(row["offset"], row["size"]) for row in kernel["parameters"]]
         lines.append(" ".join([kernel["entry"], str(len(places)), *("%d %d" % place for place in places)]))
     return ("\n".join(lines) + "\n").encode()
@@ -280,13 +280,18 @@ def bundle_bytes(
     targets: Sequence[str] = ("sm_90",),
     dynamic_shared: int = 0,
     registers: int = 8,
+    plain: bool = False,
+    shared_memory: int = 0,
     **changes: Any,
 ) -> bytes:
     """A bundle of one kernel for some targets; `optional` names the arrays that may be None.
 
-    `any_block_dim`: how large a block is, is the loader's choice.
+    `any_block_dim`: how large a block is, is the loader's choice. `plain`: the kernel is written in CUDA C++, and gets
+    `shared_memory` bytes where a launch says nothing.
     """
-    kernel = dict(kernel_rows(name, parameters, ndim, structs or {}, block_dim), optional=list(optional))
+    kernel = dict(kernel_rows(name, parameters, ndim, structs or {}, block_dim, plain), optional=list(optional))
+    if shared_memory:
+        kernel["shared_memory"] = shared_memory
     if whole_blocks:
         kernel["whole_blocks"] = True
     if any_block_dim:

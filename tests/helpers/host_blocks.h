@@ -123,19 +123,19 @@ template <class T> static T taken(int lane) {
 
 }  // namespace host_blocks
 
-template <class T> static inline T __shfl_sync(unsigned int, T x, int lane, int width) {
+template <class T> static inline T __shfl_sync(unsigned int, T x, int lane, int width = 32) {
     int own = host_blocks::give(x);
     return host_blocks::taken<T>((own & -width) | (lane & (width - 1)));
 }
-template <class T> static inline T __shfl_up_sync(unsigned int, T x, unsigned int by, int width) {
+template <class T> static inline T __shfl_up_sync(unsigned int, T x, unsigned int by, int width = 32) {
     int own = host_blocks::give(x), from = own - (int)(by & 31);
     return host_blocks::taken<T>(from < (own & -width) ? own : from);
 }
-template <class T> static inline T __shfl_down_sync(unsigned int, T x, unsigned int by, int width) {
+template <class T> static inline T __shfl_down_sync(unsigned int, T x, unsigned int by, int width = 32) {
     int own = host_blocks::give(x), from = own + (int)(by & 31);
     return host_blocks::taken<T>(from > (own | (width - 1)) ? own : from);
 }
-template <class T> static inline T __shfl_xor_sync(unsigned int, T x, int by, int width) {
+template <class T> static inline T __shfl_xor_sync(unsigned int, T x, int by, int width = 32) {
     int own = host_blocks::give(x), from = own ^ (by & 31);
     return host_blocks::taken<T>(from > (own | (width - 1)) ? own : from);
 }

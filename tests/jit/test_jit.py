@@ -15,6 +15,7 @@ from kbuild import jit
 from kbuild.loader import providers
 from kbuild.scan import adjoints
 from tests.helpers import adjoints as crooked_adjoints
+from tests.helpers.cuda_project import project
 from tests.helpers.fake_cuda import FakeCuda, compile_library
 
 SOURCE = """
@@ -102,6 +103,25 @@ def test_an_error_in_the_kernel_is_shown_at_its_line(cuda: FakeCuda, module: Mod
     assert "loose:wrong cannot be compiled at launch" in str(caught.value)
     assert "loose.py:13:" in str(caught.value)
     assert "'missing' is not defined" in str(caught.value)
+
+
+def test_a_kernel_in_cuda_c(cuda: FakeCuda, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With what the project around it says of such files."""
+    root = project(tmp_path / "project")
+    monkeypatch.syspath_prepend(str(root / "src"))
+    try:
+        kernels = __import__("thing.kernels").kernels
+        compiled = jit.missing_kernel(kernels.sum_of_floats)
+        assert compiled.bundle.manifest["kernels"][0]["entry"] == "_Z3sumIfLi256EEviPKT_PS0_"
+        compiled.bundle.verify()
+        with pytest.raises(kb.LaunchError, match=r"has no gradient: .*CUDA C\+\+"):
+            _ = compiled.backward.parameters
+        (root / "src/thing/cuda/views.cu").write_text("__global__ void transposed(int x) { y; }")
+        with pytest.raises(kb.LaunchError, match=r"cannot be compiled at launch(.|\n)*views.cu:1:1: error"):
+            jit.missing_kernel(kernels.transposed)
+    finally:
+        for name in [name for name in sys.modules if name.partition(".")[0] == "thing"]:
+            del sys.modules[name]
 
 
 GRADIENTS = """

@@ -11,7 +11,7 @@ enum {
     CAPTURED_EVENT = 907, WRONG_THREAD = 908,
 };
 enum { MAX_BYTES = 4096, MAX_BODIES = 8 };
-typedef struct { Function *function; unsigned sizes[6]; int size; unsigned char bytes[MAX_BYTES]; unsigned shared; } Launch;
+typedef struct { Function *function; unsigned sizes[6], shared; int size; unsigned char bytes[MAX_BYTES]; } Launch;
 typedef struct { u64 to, from; size_t to_pitch, from_pitch, width, height; } Copy;
 typedef struct { u64 to; unsigned value; size_t element, count; } Set;
 typedef struct Condition { struct Condition *next; u64 handle, graph; unsigned initial; int has_initial, runs, is_used; } Condition;

@@ -284,13 +284,13 @@ static void append_record(const Launch *launch, u64 stream) {
     record->shared = launch->shared;
     record->stream = stream; record->function = launch->function; record->size = launch->size;
 }
-static int fill_launch(const char *call, Launch *made, Function *function, const unsigned sizes[6], void **params) {
+static int fill_launch(const char *call, Launch *made, Function *function, const unsigned sizes[6], unsigned shared, void **params) {
     const unsigned limits[6] = {0x7FFFFFFF, 65535, 65535, 1024, 1024, 64};
     unsigned wrong = 0;
     for (int i = 0; i < 6; i++) wrong |= !sizes[i] || sizes[i] > limits[i];
-    if (wrong || sizes[3] * sizes[4] * sizes[5] > 1024) return breach(INVALID_VALUE, "%s: a configuration that cannot be", call);
+    if (wrong || sizes[3] * sizes[4] * sizes[5] > 1024 || !is_allowed(function, shared)) return breach(INVALID_VALUE, "%s: a configuration that cannot be", call);
     memset(made->bytes, 0xEE, sizeof made->bytes);
-    made->function = function; made->size = 0; made->shared = 0;
+    made->function = function; made->size = 0; made->shared = shared;
     memcpy(made->sizes, sizes, sizeof made->sizes);
     for (int i = 0; i < function->count; i++) {
         int end = function->offsets[i] + function->sizes[i];
@@ -330,15 +330,14 @@ static int launch(const char *call, const Config *config, u64 handle, void **par
     pthread_mutex_unlock(&lock);
     if (code) return code;
     const LaunchAttribute *early = config->attributes; /* only programmatic stream serialization is known here */
-    if (!is_allowed(function, config->shared) || config->count > 1 || (config->count && (!early || early->id != 6 || early->value[0] != 1)))
+    if (config->count > 1 || (config->count && (!early || early->id != 6 || early->value[0] != 1)))
         return breach(INVALID_VALUE, "%s: a configuration that cannot be", call);
     if (config->count) early_count++;
     if (delay) usleep(delay);
     unsigned sizes[6];
     memcpy(sizes, config->grid, sizeof sizes); /* grid, then block */
     Launch made;
-    TRY(fill_launch(call, &made, function, sizes, params));
-    made.shared = config->shared;
+    TRY(fill_launch(call, &made, function, sizes, config->shared, params));
     LOCK;
     TRY(work_on(call, config->stream, &s));
     if (s->capture) { capture_node(s, KERNEL_NODE)->launch = made; return 0; }

@@ -261,11 +261,10 @@ int cuGraphExecKernelNodeSetParams(u64 handle, u64 origin, const KernelParams *w
     Function *function = find_function(wanted->function);
     if (!node || node->type != KERNEL_NODE) return breach(INVALID_VALUE, "%s: no kernel node 0x%lx", __func__, (unsigned long)origin);
     if (!function) return breach(INVALID_HANDLE, "%s: no function 0x%lx", __func__, (unsigned long)wanted->function);
-    if (wanted->extra || !is_allowed(function, wanted->shared) || function->device != node->launch.function->device)
+    if (wanted->extra || function->device != node->launch.function->device)
         return breach(INVALID_VALUE, "%s: parameters that cannot be", __func__);
     Launch made;
-    TRY(fill_launch(__func__, &made, function, wanted->sizes, wanted->params));
-    made.shared = wanted->shared;
+    TRY(fill_launch(__func__, &made, function, wanted->sizes, wanted->shared, wanted->params));
     node->launch = made;
     return 0;
 }

@@ -120,13 +120,13 @@ SABOTAGE = """
 import os, signal
 from kbuild.nvrtc import adapters
 real = adapters.compile_program
-def compile_program(nvrtc, source, name, options, kind):
+def compile_program(nvrtc, source, *rest):
     os.write(1, b"a library prints on standard output\\n"); print("and Python too", flush=True)
     if b"SEGFAULT" in source: os.kill(os.getpid(), signal.SIGSEGV)
     if b"OOM" in source: os.kill(os.getpid(), signal.SIGKILL)
     if b"EXIT" in source: os.write(2, b"fatal: no more\\n"); os._exit(3)
     if b"RAISE" in source: raise MemoryError("too much")
-    return real(nvrtc, source, name, options, kind)
+    return real(nvrtc, source, *rest)
 adapters.compile_program = compile_program
 """
 

@@ -143,6 +143,25 @@ def of_other_sizes(a: kb.array[vec9], springs: kb.array[Spring]) -> None:
     springs[0] = spring
 
 
+@kb.func_native("return __frcp_rn(x);", "adj_x -= adj_ret / (x * x);")
+def reciprocal(x: float) -> float:
+    return 1.0 / x
+
+
+@kb.cuda_kernel("cuda/blur.cu", "blur<2>", block_dim=128, arrays="views")
+def blur(n: int, scale: float, image: kb.array[float]) -> None: ...
+
+
+@kb.kernel
+def of_reciprocals(a: kb.array[float]) -> None:
+    a[0] = reciprocal(a[1])
+
+
+def launched_as_cuda_does(image: kb.array[float]) -> None:
+    kb.launch(blur, grid=(2, 2), block=(16, 16), shared_memory=1024, inputs=[4, 0.5, image])
+    blur.launch(4, [4, reciprocal(0.5), image])
+
+
 def on_the_simulator(data: Any) -> str:
     before = kb.sim.configure(races=False, seed=3)
     names: list[str] = kb.devices()

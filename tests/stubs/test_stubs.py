@@ -116,7 +116,7 @@ def test_a_program_is_right_for_mypy_and_for_kbuild(cache: Path) -> None:
     _, declared = kernels.load(HERE / "program.py", "stub_program")
     lowered, diagnostics = kernels.diagnose(declared)
     assert [d.render() for d in diagnostics] == []
-    assert len(lowered) == 5
+    assert len(lowered) == 7
 
 
 def test_mistakes_are_found(cache: Path) -> None:

@@ -50,6 +50,14 @@ def wrong(a: kb.array[float], b: kb.array2d[kb.vec3], q: kb.quat, qd: kb.quatd, 
     n: int = kb.length(v)  # E: assignment
 
 
+@kb.cuda_kernel("a.cu", arrays="view")  # E: arg-type
+def views(n: int) -> None: ...
+
+
+@kb.func_native(3)  # E: arg-type
+def native(n: int) -> None: ...
+
+
 def host(n: int) -> None:
     kb.lanch(wrong, dim=n)  # E: attr-defined
     kb.launch(wrong, n, streams=None)  # E: call-arg

@@ -19,7 +19,7 @@ CODES = {
     "captures": "KB114",
     "elements": "KB114",
     "mesh": "KB114",
-    "native": "KB114",
+    "native": "KB189",
     "texture": "KB114",
     "tiles": "KB114",
 }
@@ -45,7 +45,7 @@ def test_each_refusal_with_its_code(broken: Path) -> None:
         "second": ("KB201",),
         "third": ("KB201",),
     }
-    assert result.refusals == {"KB114": 6, "KB142": 1, "KB201": 2}
+    assert result.refusals == {"KB114": 5, "KB142": 1, "KB189": 1, "KB201": 2}
     assert (len(result.kernels), result.complete) == (11, 2)
     assert result.failed == ["fails"]
 
@@ -57,7 +57,7 @@ def test_refusals_say_what_a_name_belongs_to(broken: Path) -> None:
         "uses:elements": "form (finite elements) is not in kbuild yet",
         "uses:mesh": "kb.mesh_eval_position (meshes) is not in kbuild yet",
         "uses:misspelt": "kbuild.warp has no attribute 'normalise'",
-        "uses:native": "snippet (native snippets) is not in kbuild yet",
+        "uses:native": "the snippet of uses:snippet says `wp::sin`, which is Warp's, and not here",
         "uses:texture": "field 'texture' of struct uses:Holder: kb.Texture2D (textures) is not in kbuild yet",
         "uses:tiles": "kb.tile_load (tiles) is not in kbuild yet",
     }
@@ -137,8 +137,9 @@ def test_the_command(broken: Path) -> None:
     assert done.returncode == 1
     assert done.stdout.splitlines() == [
         "2 of 11 kernels can be compiled",
-        "      6 refused by KB114: a function that kbuild does not have yet",
+        "      5 refused by KB114: a function that kbuild does not have yet",
         "      1 refused by KB142: an unknown field or attribute",
+        "      1 refused by KB189: a function in CUDA C++ that says what it cannot",
         "      2 refused by KB201: a module that cannot be imported",
     ]
     assert "did you mean 'normalize'?" in done.stderr
@@ -149,7 +150,11 @@ def test_the_command(broken: Path) -> None:
 def test_the_command_as_json(broken: Path) -> None:
     said = json.loads(run("broken/uses.py", "--json", folder=broken.parent).stdout)
     assert said["kernels"] == {"found": 8, "complete": 1}
-    assert said["refusals"] == [{"code": "KB114", "count": 6}, {"code": "KB142", "count": 1}]
+    assert said["refusals"] == [
+        {"code": "KB114", "count": 5},
+        {"code": "KB142", "count": 1},
+        {"code": "KB189", "count": 1},
+    ]
     assert {row["kernel"] for row in said["diagnostics"]} == {row["name"] for row in said["listed"] if row["refusals"]}
     assert len(said["definitions"]) == 8
     assert (said["unmade"], said["failed"], said["targets"], said["warnings"]) == ([], [], [], 0)

@@ -45,7 +45,7 @@ class Workspace:
             return
         handle = stream_on(self.place, stream)
         is_captured = self.place.kind == "cuda" and _is_captured(self.place, handle)
-        dim = grids.plain(self.dim)
+        dim = grids.unsized(self.dim)
         if self.block_dim is None and not (dim.__class__ is grids.Grid and dim.block):
             self.block_dim = _BLOCK
         words = self._known() if is_captured else self._counted(args, stream, scratch)
@@ -105,7 +105,7 @@ class Workspace:
         self.threads, self.bytes = threads, each * threads
 
     def _block(self) -> int:
-        dim = grids.plain(self.dim)
+        dim = grids.unsized(self.dim)
         if dim.__class__ is grids.Grid and dim.block is not None:
             x, y, z = dim.block
             return int(x * y * z)
@@ -116,7 +116,7 @@ class Workspace:
 
 
 def _threads(dim: Any, block: int) -> int:
-    dim = grids.plain(dim)
+    dim = grids.unsized(dim)
     extents = dim.grid if dim.__class__ is grids.Grid else dim if hasattr(dim, "__iter__") else (dim,)
     count = 1
     for extent in extents:

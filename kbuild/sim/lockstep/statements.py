@@ -29,7 +29,7 @@ from kbuild.sim.lockstep.tree import Descriptor, Value
 from kbuild.sim.lockstep.trips import Trips
 from kbuild.sim.lockstep.watching import Watching
 from kbuild.sim.threads import AssertFailed, AssumptionFailed
-from kbuild.sim.values import Fault, is_in_library
+from kbuild.sim.values import Fault, is_in_library, native
 
 _BREAK, _CONTINUE, _RETURN = 1, 2, 3
 Left = Any  # None: every lane came to the end; a number: all left so; else a number for each lane
@@ -441,6 +441,11 @@ class Statements:
             raise at_lane(fault, int(np.argmin(holds)) if holds.ndim else 0)
         return None
 
+    def _native(self, stmt: nodes.Native, frame: Frame) -> Left:
+        if not stmt.has_body:
+            raise native(stmt.name)
+        return self.block(stmt.body, frame)
+
     def _barrier(self, stmt: nodes.Barrier, frame: Frame) -> Left:
         mask = None if stmt.mask is None else self.expressions.dense(stmt.mask, frame)
         barriers.check(frame.lanes, mask, self.ended)
@@ -539,4 +544,5 @@ _MEANING: dict[type[Any], Callable[[Statements, Any, Frame], Left]] = {
     nodes.Assert: Statements._assert,
     nodes.Assume: Statements._assume,
     nodes.Barrier: Statements._barrier,
+    nodes.Native: Statements._native,
 }

@@ -16,7 +16,7 @@ class Holder:
     texture: wp.Texture2D
 
 
-@wp.func_native("return x;")
+@wp.func_native("return wp::sin(x);")
 def snippet(x: float) -> float: ...
 
 

@@ -1,0 +1,1 @@
+"""The front end of a depth camera, in CUDA C++."""
