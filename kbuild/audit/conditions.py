@@ -14,7 +14,7 @@ from kbuild.audit.terms import UNIFORM, Term, deep_atoms
 class Condition:
     """`kind`: "true", "false", "le" (term <= 0), "eq" (term == 0), "ne", "and", "or", or "opaque" (with a key).
 
-    An opaque one is equal to others of its key; `is_negated` turns it around. `level` and `taint` are as those of terms.
+    An opaque one equals others of its key; `is_negated` turns it around. `level` and `taint` are as those of terms.
     """
 
     __slots__ = ("_hash", "is_negated", "key", "kind", "level", "parts", "taint", "term")

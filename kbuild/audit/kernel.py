@@ -12,16 +12,16 @@ from dataclasses import dataclass
 from typing import Final
 
 from kbuild import intrinsics
-from kbuild.audit import barriers, bounds, contracts, examples, races, solver, statements, terms
+from kbuild.audit import barriers, bounds, contracts, initialization, patterns, races, solver, statements, terms
 from kbuild.audit.conditions import TRUE
 from kbuild.audit.contracts import Contracts
-from kbuild.audit.findings import CHECKS, SAFETY, CheckResult, Example, Finding, KernelAudit, Thread, Verdict
+from kbuild.audit.findings import CHECKS, SAFETY, CheckResult, Finding, KernelAudit, Verdict
 from kbuild.audit.judging import Answer, Judge
 from kbuild.audit.places import Blocks, Place, axes_of_threads
 from kbuild.audit.records import Records
 from kbuild.audit.run import Run, State, TooLarge
 from kbuild.audit.solver import Solver
-from kbuild.errors import Note, Span
+from kbuild.audit.wording import Wording
 from kbuild.ir.nodes import Kernel
 from kbuild.ir.stored import changed_parameters
 
@@ -67,7 +67,7 @@ def _audited(kernel: Kernel, options: Options, start: float) -> KernelAudit:
     judge = Judge(place, records, contracts.of_records(records), ask)
     findings: list[Finding] = []
     counts: dict[str, list[Answer]] = {check: [] for check in SAFETY}
-    report = _Report(kernel.name, judge)
+    report = Wording(kernel.name, judge)
     for beyond in (*bounds.accesses(judge), *bounds.components(judge)):
         counts["bounds"].append(beyond.answer)
         findings += report.beyond(beyond)
@@ -78,8 +78,13 @@ def _audited(kernel: Kernel, options: Options, start: float) -> KernelAudit:
     for reached in barriers.reached(judge):
         counts["barriers"].append(reached.answer)
         findings += report.barrier(reached)
+    for unset in initialization.unset(judge):
+        counts["initialization"].append(unset.answer)
+        findings += report.unset(unset)
     for overflow in bounds.overflows(judge):
         counts["overflow"].append(overflow.answer)
+    costs = list(_costs(report, judge))
+    findings += costs
     return KernelAudit(
         kernel.name,
         kernel.function.span,
@@ -90,6 +95,16 @@ def _audited(kernel: Kernel, options: Options, start: float) -> KernelAudit:
         tuple(judge.reasoning),
         time.perf_counter() - start,
     )
+
+
+def _costs(report: Wording, judge: Judge) -> Iterator[Finding]:
+    """What is right, and slow."""
+    for banks in patterns.banks(judge):
+        yield from report.banks(banks)
+    for sectors in patterns.sectors(judge):
+        yield from report.sectors(sectors)
+    for split in patterns.splits(judge):
+        yield from report.split(split)
 
 
 def symbolic_run(kernel: Kernel, blocks: Blocks, dim: tuple[int, ...] | None) -> tuple[Place, Records]:
@@ -162,112 +177,3 @@ def _once(findings: Iterable[Finding]) -> Iterator[Finding]:
         if key not in seen:
             seen.add(key)
             yield one
-
-
-class _Report:
-    """Findings in words."""
-
-    def __init__(self, kernel: str, judge: Judge) -> None:
-        self.kernel, self.judge = kernel, judge
-
-    def beyond(self, beyond: bounds.Beyond) -> Iterator[Finding]:
-        """An access beyond an array, or one that is not known to be inside."""
-        answer = beyond.answer
-        if answer.verdict == "proved":
-            return
-        name = beyond.what.removesuffix("[…]")
-        verb = {"write": "stores", "atomic": "changes", "component": "takes"}.get(beyond.kind, "reads")
-        example = examples.example(self.judge, answer)
-        if answer.verdict == "found" and answer.model is not None:
-            index, extent = answer.model.value(beyond.index), answer.model.value(beyond.extent)
-            where = f" along axis {beyond.axis}" if beyond.axis else ""
-            message = f"{verb} element {index} of {name}, which has {extent}{where}{_of(example)}"
-        else:
-            message = f"{verb} an element of {name} of which it is not known that it is there: {answer.reason}"
-        yield self._finding("KB401", "bounds", beyond.span, message, answer, name, example)
-
-    def race(self, pair: races.Pair, check: str) -> Iterator[Finding]:
-        """Two threads at one place."""
-        answer = pair.answer
-        if answer.verdict == "proved":
-            return
-        one, two = pair.one, pair.two
-        if one.kind == "read":
-            one, two = two, one
-        name = one.memory.name
-        example = examples.example(self.judge, answer)
-        verbs = {"write": "store to", "read": "read", "atomic": "change"}
-        is_known = answer.verdict == "found"
-        if one.kind == two.kind:
-            what = f"two threads {'' if is_known else 'may '}{verbs[one.kind]} the same element of {name}"
-        else:
-            first = {"write": "stores to", "atomic": "changes"}[one.kind]
-            second = {"read": "reads", "write": "stores to", "atomic": "changes"}[two.kind]
-            may = "" if is_known else " perhaps"
-            what = f"a thread {first} an element of {name} that another{may} {second}"
-        message = what + (_of(example) if is_known else f": {answer.reason}")
-        notes = (Note(f"the other thread {_verb(two.kind)} it here", two.span),) if two.span != one.span else ()
-        code = "KB402" if check == "shared-races" else "KB403"
-        yield self._finding(code, check, one.span, message, answer, name, example, notes)
-
-    def barrier(self, reached: barriers.Reached) -> Iterator[Finding]:
-        """A barrier that some threads miss."""
-        answer = reached.answer
-        if answer.verdict == "proved":
-            return
-        who = "threads of a block" if reached.reach.of == "block" else "lanes of a warp"
-        example = examples.example(self.judge, answer)
-        if answer.verdict == "found":
-            message = f"{reached.reach.what} is not reached by all {who}{_of(example, 'comes', 'does not')}"
-        else:
-            message = f"{reached.reach.what} may not be reached by all {who}: {answer.reason}"
-        yield self._finding("KB404", "barriers", reached.reach.span, message, answer, reached.reach.what, example)
-
-    def _finding(
-        self,
-        code: str,
-        check: str,
-        span: Span | None,
-        message: str,
-        answer: Answer,
-        subject: str,
-        example: Example | None,
-        notes: tuple[Note, ...] = (),
-    ) -> Finding:
-        return Finding(
-            code,
-            check,
-            answer.verdict,
-            message,
-            span,
-            self.kernel,
-            subject=subject,
-            reason=answer.reason,
-            notes=notes,
-            example=example if answer.verdict == "found" else None,
-        )
-
-
-def _verb(kind: str) -> str:
-    return {"write": "stores to", "read": "reads", "atomic": "changes"}[kind]
-
-
-def _of(example: Example | None, first: str = "", second: str = "") -> str:
-    """The threads of an example, in words."""
-    if example is None:
-        return ""
-    named = [_name(one, example) for one in example.threads]
-    if len(named) == 1:
-        return f" ({named[0]})"
-    return f" ({named[0]} {first}, {named[1]} {second})" if first else f" ({named[0]} and {named[1]})"
-
-
-def _name(thread: Thread, example: Example) -> str:
-    if example.block is None:
-        numbers = ", ".join(map(str, thread.coordinates))
-        return f"thread {numbers}" if len(thread.coordinates) == 1 else f"thread ({numbers})"
-    flat = example.block[1:] == (1, 1)
-    inside = str(thread.thread[0]) if flat else str(thread.thread)
-    is_flat = example.grid is not None and example.grid[1:] == (1, 1)
-    block = str(thread.block[0]) if is_flat else str(thread.block)
-    return f"thread {inside} of block {block}"
