@@ -209,8 +209,8 @@ def _stride(offsets: Integers, size: int) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """A branch or loop that splits warps: `warps` of `of`. `lanes` take it at most, of 32 in a split warp; `used` is the
-    part of lanes that do something while their warp does."""
+    """A branch or loop that splits warps: `warps` of `of`. `lanes` take it at most, of 32 in a split warp; `used` is
+    the part of lanes that do something while their warp does."""
 
     span: Span | None
     is_loop: bool
