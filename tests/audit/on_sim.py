@@ -14,12 +14,13 @@ from typing import Any, Final
 
 import numpy as np
 
+from kbuild.audit.findings import Example
 from kbuild.errors import Span
 from kbuild.ir import nodes
 from kbuild.ir.nodes import Expr, Kernel
 from kbuild.ir.types import Array, Matrix, Scalar, Type, Vector
 from kbuild.sim import threads
-from kbuild.sim.blocks import Divergence, Launch
+from kbuild.sim.blocks import Divergence, Launch, over
 from kbuild.sim.lockstep import tree
 from kbuild.sim.lockstep.frame import Frame
 from kbuild.sim.lockstep.places import at_lane
@@ -29,6 +30,7 @@ from kbuild.sim.lockstep.watching import Watcher
 from kbuild.sim.profile.profiler import Profiler
 from kbuild.sim.profile.report import Profile
 from kbuild.sim.values import Conflict, Fault, Memory, OutOfBounds, Unassigned
+from tests.audit.cases import argument
 from tests.helpers.lockstep import run_in_lockstep
 
 MAX_STEPS: Final = 3_000_000
@@ -94,6 +96,15 @@ def shown_in_turn(kernel: Kernel, launch: Launch, arguments: Sequence[Any]) -> S
     return None
 
 
+def replayed(kernel: Kernel, example: Example) -> Shown | None:
+    """What is wrong with the launch that an example gives."""
+    given: dict[str, Any] = {**dict(example.shapes), **dict(example.scalars)}
+    arguments = {symbol.name: argument(given[symbol.name], symbol.type) for symbol in kernel.function.parameters}
+    for name, indices, value in example.contents:
+        arguments[name][indices] = value
+    return shown(kernel, over(example.dim, example.block_dim), list(arguments.values()))
+
+
 def profiled(kernel: Kernel, launch: Launch, arguments: Sequence[Any]) -> Profile:
     """What each line costs."""
     profiler = Profiler()
@@ -121,6 +132,8 @@ def _check(fault: Fault) -> str:
             return "shared-races" if "(shared memory)" in fault.reason else "global-races"
         case Conflict():
             return "races"
+        case _ if "waits for the lanes" in fault.reason:
+            return "barriers"  # with a mask that does not name the lane itself
     return type(fault).__name__
 
 

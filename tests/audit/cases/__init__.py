@@ -44,6 +44,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final, Literal
 
+import numpy as np
+
 from kbuild.audit.findings import CHECKS, SAFETY, Verdict
 from kbuild.errors import CompileError
 from kbuild.ir import nodes
@@ -150,9 +152,10 @@ class Case:
         return lowered[0]
 
     @property
-    def block_dim(self) -> int:
-        """Threads of a block."""
-        return self.launch.block[0] * self.launch.block[1] * self.launch.block[2]
+    def declared(self) -> int:
+        """Threads of a block as the kernel declares them, or a nominal number."""
+        found = self.kernel.options.get("block_dim")
+        return found if isinstance(found, int) else NOMINAL
 
     @cached_property
     def launch(self) -> Launch:
@@ -160,8 +163,7 @@ class Case:
         if self.at.grid is not None:
             grid, block = _triple(self.at.grid), _triple(self.at.block)
             return Launch(grid, block, (_product(grid) * _product(block),))
-        block = self.at.block or self.kernel.options.get("block_dim") or NOMINAL
-        return over(self.at.dim if isinstance(self.at.dim, tuple) else (self.at.dim,), block)
+        return over(self.at.dim if isinstance(self.at.dim, tuple) else (self.at.dim,), self.at.block or self.declared)
 
     @property
     def types(self) -> dict[str, Type]:
@@ -178,9 +180,14 @@ class Case:
         """Values of the scalars, by parameter."""
         return {name: self.at.given[name] for name, type in self.types.items() if isinstance(type, Scalar)}
 
+    @property
+    def contents(self) -> dict[str, list[Any]]:
+        """What arrays hold, by parameter, where the launch says so."""
+        return {name: given for name, given in self.at.given.items() if isinstance(given, list)}
+
     def arguments(self) -> list[Any]:
-        """NumPy arrays, made anew, and values, by position. Numbers of which nothing is said are all different."""
-        return [_argument(self.at.given[name], type) for name, type in self.types.items()]
+        """NumPy arrays, made anew, and values, by position."""
+        return [argument(self.at.given[name], type) for name, type in self.types.items()]
 
     def expected(self, check: str, reading: Reading = "launch") -> Verdict | None:
         """The verdict on a check; None where nothing is said of it, or every verdict will do."""
@@ -258,11 +265,11 @@ def _shape(given: Any) -> tuple[int, ...]:
     return given if isinstance(given, tuple) else (given,)
 
 
-def _argument(given: Any, type: Type) -> Any:
+def argument(given: Any, type: Type) -> Any:
+    """An argument of a launch: an array of this shape, or that holds these lists, or the value of a scalar. The numbers
+    of a shape are all different."""
     if not isinstance(type, Array):
         return given
-    import numpy as np
-
     element = element_of(type.element)
     assert isinstance(element, Scalar), f"{type}: cases have arrays of numbers, vectors and matrices"
     kind = np.dtype(element.spelling)
