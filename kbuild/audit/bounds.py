@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Final
 
 from kbuild.audit import conditions, terms
 from kbuild.audit.conditions import Condition
+from kbuild.audit.contracts import natural_most
 from kbuild.audit.judging import PROVED, Answer, Judge
+from kbuild.audit.proving import Facts
 from kbuild.audit.records import Access, Arithmetic, Component
-from kbuild.audit.terms import Term
+from kbuild.audit.terms import DATA, Term
 from kbuild.audit.values import range_of_type
 from kbuild.errors import Span
 from kbuild.ir.types import Scalar
+
+LEAST: Final = -(2**31)  # what an index is where nobody has limited it
+MOST: Final = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +67,7 @@ def _component(judge: Judge, one: Component) -> Beyond:
 
 def _is_free(judge: Judge, access: Access, extent: Term) -> bool:
     """Nothing says how large the array is."""
-    if extent.is_constant:
+    if extent.is_constant or judge.contracts.is_told(extent):
         return False
     least = [one for one in judge.contracts.known.get(extent, ()) if not one.is_constant]
     return not least or not all(map(_is_clear, least))
@@ -78,20 +84,26 @@ def _inside(judge: Judge, index: Term, extent: Term, path: Condition, is_free: b
     is_above, is_below = facts.proves(low), facts.proves(high)
     if is_above and is_below:
         return PROVED
-    bad = conditions.any_of([conditions.negation(one) for one, good in ((low, is_above), (high, is_below)) if not good])
-    answer = judge.answer([path, bad], [index], [path])
-    if answer.verdict == "found" and is_free and is_above and not _is_guarded(judge, extent, path):
+    sides = [one for one, good in ((low, is_above), (high, is_below)) if not good]
+    if index.taint & DATA:
+        # The source has limited it, and wrongly: an example may choose what arrays hold.
+        for side in sides:
+            if _is_limited(side is high, index, facts, path):
+                answer = judge.answer([path, conditions.negation(side)], [index], [path], is_data_fine=True)
+                if answer.verdict == "found":
+                    return answer
+    answer = judge.answer([path, conditions.any_of(map(conditions.negation, sides))], [index], [path])
+    if answer.verdict == "found" and is_free and is_above:
         return Answer("unknown", answer.rule, f"nothing says how large {extent} is", answer.model)
     return answer
 
 
-def _is_guarded(judge: Judge, extent: Term, path: Condition) -> bool:
-    """The path says something of the extent."""
-    (monomial, _), *_ = extent.parts
-    return any(
-        one.term is not None and monomial in dict(one.term.parts)
-        for one in [*conditions.conjuncts(path), *judge.records.facts]
-    )
+def _is_limited(at_end: bool, index: Term, facts: Facts, path: Condition) -> bool:
+    """The source bounds what arrays hold on this side."""
+    low, high = facts.range_of(index)
+    if not at_end:
+        return low is not None and low > LEAST
+    return (high is not None and high < MOST) or natural_most(index, facts, path) is not None
 
 
 @dataclass(frozen=True, slots=True)

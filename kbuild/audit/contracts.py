@@ -24,8 +24,10 @@ class Contracts:
 
     def __init__(self) -> None:
         self.facts: list[Condition] = []
+        self.limits: list[Condition] = []  # of how large arrays can be
         self.words: list[str] = []
         self.known: dict[Term, list[Term]] = {}  # extents, and what they are not below
+        self.told: set[Term] = set()  # extents that the source itself compares with something
 
     @property
     def exact(self) -> list[Condition]:
@@ -34,6 +36,10 @@ class Contracts:
             conditions.any_of(conditions.equal(extent, one) for one in least) for extent, least in self.known.items()
         ]
         return [*self.facts, *tight]
+
+    def is_told(self, extent: Term) -> bool:
+        """The source says something of it: nothing more is taken for granted."""
+        return extent in self.told
 
     def fact(self, fact: Condition, words: str) -> None:
         """Something else is so."""
@@ -55,6 +61,7 @@ def of_records(records: Records) -> Contracts:
     """What the accesses of a run take for granted."""
     found = Contracts()
     general = Facts(records.facts)
+    found.told = _told(records)
     cached: dict[Condition, Facts] = {}
     for want_plain in (True, False):
         for access in records.accesses:
@@ -62,7 +69,7 @@ def of_records(records: Records) -> Contracts:
             if facts is None:
                 facts = cached[access.path] = Facts([access.path], general)
             for index, extent in zip(access.indices, access.memory.extents, strict=False):
-                if extent.is_constant or (extent in found.known and not want_plain):
+                if extent.is_constant or extent in found.told or (extent in found.known and not want_plain):
                     continue
                 if index.level == UNIFORM and want_plain and index.taint == 0:
                     _infer_uniform(found, index, extent)
@@ -71,6 +78,19 @@ def of_records(records: Records) -> Contracts:
                     _infer(found, access, index, extent, facts, want_plain)
     _limit_elements(found, records)
     return found
+
+
+def _told(records: Records) -> set[Term]:
+    """Extents that the source itself compares with something."""
+    atoms = {
+        atom
+        for access in records.accesses
+        for one in conditions.conjuncts(access.path)
+        for term in one.terms()
+        for atom in terms.deep_atoms(term)
+    }
+    extents = {extent for access in records.accesses for extent in access.memory.extents}
+    return {extent for extent in extents if set(extent.atoms()) & atoms}
 
 
 def _infer_uniform(found: Contracts, index: Term, extent: Term) -> None:
@@ -84,7 +104,11 @@ def _infer_uniform(found: Contracts, index: Term, extent: Term) -> None:
 def _infer(found: Contracts, access: Access, index: Term, extent: Term, facts: Facts, is_plain: bool) -> None:
     index = index if is_plain else index - index.constant
     most = natural_most(index, facts, access.path)
-    if most is not None and most.level == UNIFORM and extent not in set(_terms_of(most)):
+    if most is None or most.level != UNIFORM:
+        return
+    if set(access.memory.extents) & set(_terms_of(most)):
+        found.told.add(extent)  # by another extent of the array, as if they were the same
+    else:
         for atom in most.atoms():
             if atom.kind == "symbol" and (atom.low is None or atom.low < 0):
                 one = terms.of(atom)
@@ -178,6 +202,9 @@ def _bound_of_atom(atom: Atom, inequalities: Iterable[Term], facts: Facts) -> Te
         uniform, groups = _digits(fact)
         if set(groups) == {()} and groups[()] == single and uniform.parts:
             return _natural(-uniform)
+    if atom.kind == "min":
+        limits = [one for one in atom.arguments if one.level == UNIFORM]
+        return _natural(limits[0]) if limits else None
     _, high = facts.range_of_atom(atom)
     if atom.kind == "mod" or (high is not None and high < 1 << 16 and atom.taint == 0):
         return None if high is None else terms.number(high)
@@ -208,4 +235,4 @@ def _limit_elements(found: Contracts, records: Records) -> None:
         for extent in memory.extents:
             product = product * extent
         if not product.is_constant:
-            found.facts.append(conditions.at_most(product, terms.number(MOST_ELEMENTS)))
+            found.limits.append(conditions.at_most(product, terms.number(MOST_ELEMENTS)))

@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
+from kbuild.audit import terms
+from kbuild.audit.conditions import Condition
 from kbuild.audit.findings import Example, Thread
 from kbuild.audit.judging import Answer, Judge
-from kbuild.audit.records import Records
 from kbuild.audit.solver import Model
 from kbuild.audit.substitution import Other
 from kbuild.audit.terms import Term
+from kbuild.audit.values import Parts, Reference, Unknown, Value
 
 
 def example(judge: Judge, answer: Answer) -> Example | None:
@@ -24,11 +26,12 @@ def example(judge: Judge, answer: Answer) -> Example | None:
     threads = [_thread(judge, model, None)]
     if answer.other is not None:
         threads.append(_thread(judge, model, answer.other))
+    parameters = judge.records.parameters
     return Example(
         dim=dim or (math.prod(grid) * place.blocks.size,),
         block_dim=place.blocks.size,
-        shapes=tuple(_shapes(judge.records, model)),
-        scalars=tuple(_scalars(model)),
+        shapes=tuple(one for _, value in parameters for one in _arrays(model, value)),
+        scalars=tuple(one for name, value in parameters for one in _scalar(model, name, value)),
         contents=tuple(_contents(model)),
         threads=tuple(threads),
         grid=grid if place.is_whole else None,  # type: ignore[arg-type]
@@ -53,33 +56,29 @@ def _thread(judge: Judge, model: Model, other: Other | None) -> Thread:
     return Thread(block, thread, coordinates)  # type: ignore[arg-type]
 
 
-def _shapes(records: Records, model: Model) -> Iterator[tuple[str, tuple[int, ...]]]:
-    seen: set[str] = set()
-    for access in records.accesses:
-        memory = access.memory
-        if memory.parameter and memory.name not in seen:
-            seen.add(memory.name)
-            yield memory.name, tuple(_whole(model, one) for one in memory.extents)
+def _arrays(model: Model, value: Value) -> Iterator[tuple[str, tuple[int, ...]]]:
+    """The shapes of the arrays in a parameter."""
+    if isinstance(value, Reference):
+        yield value.memory.name, tuple(_whole(model, one) for one in value.memory.extents)
+    elif isinstance(value, Parts):
+        for item in value.items:
+            yield from _arrays(model, item)
 
 
-def _scalars(model: Model) -> Iterator[tuple[str, int]]:
-    for atom in model.symbols():
-        if atom.level == 0 and "shape[" not in atom.name and not atom.name.startswith(("dim", "grid_dim")):
-            value = model.value(_of(atom))
-            if value is not None:
-                yield atom.name, value
-
-
-def _of(atom: object) -> Term:
-    from kbuild.audit import terms
-
-    return terms.of(atom)  # type: ignore[arg-type]
+def _scalar(model: Model, name: str, value: Value) -> Iterator[tuple[str, int | float | bool]]:
+    """The number that a parameter is, where the audit knows of one."""
+    if isinstance(value, Term):
+        yield name, _whole(model, value)
+    elif isinstance(value, Condition):
+        yield name, model.holds(value)
+    elif isinstance(value, Unknown):
+        yield name, 1.0
 
 
 def _contents(model: Model) -> Iterator[tuple[str, tuple[int, ...], int]]:
     for atom in model.atoms():
         if atom.kind == "load":
             indices = tuple(_whole(model, one) for one in atom.arguments)
-            value = model.value(_of(atom))
+            value = model.value(terms.of(atom))
             if value is not None:
                 yield atom.name, indices, value

@@ -255,7 +255,7 @@ class Expressions:
             taint |= one.taint
         if memory.is_changed or memory.space == "shared":
             return fresh(type, f"{memory.name}[…]", THREAD, taint | SYNC)
-        return _element(type, memory.name, indices, part, level, taint | DATA)
+        return _element(type, memory, indices, part, level, taint | DATA)
 
     def _part(self, expr: nodes.Component | nodes.Member, state: State) -> Value:
         root = root_of(expr)
@@ -353,8 +353,9 @@ def _member(base: Value, expr: nodes.Member) -> Value:
     return pure(f"field {expr.field}", expr.type, (base,))
 
 
-def _element(type: Type, name: str, indices: tuple[Term, ...], part: Part, level: int, taint: int) -> Value:
+def _element(type: Type, memory: Memory, indices: tuple[Term, ...], part: Part, level: int, taint: int) -> Value:
     """What stands in an array that nobody changes: the same wherever the indices are."""
+    name = memory.name
     if isinstance(type, Scalar):
         if is_integer(type):
             label = name if part == (0, type.size) else f"{name}+{part[0]}"
@@ -369,11 +370,13 @@ def _element(type: Type, name: str, indices: tuple[Term, ...], part: Part, level
         size, begin = type.element.size, part[0]
         count = type.length if isinstance(type, Vector) else type.rows * type.columns
         return Parts(
-            tuple(_element(type.element, name, indices, (begin + i * size, size), level, taint) for i in range(count))
+            tuple(_element(type.element, memory, indices, (begin + i * size, size), level, taint) for i in range(count))
         )
     if isinstance(type, Struct):
         return Parts(
-            tuple(_element(f.type, name, indices, (part[0] + f.offset, f.type.size), level, taint) for f in type.fields)
+            tuple(
+                _element(f.type, memory, indices, (part[0] + f.offset, f.type.size), level, taint) for f in type.fields
+            )
         )
     return fresh(type, f"{name}[…]", THREAD, taint)
 

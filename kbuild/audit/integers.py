@@ -6,7 +6,7 @@ from kbuild.audit import conditions, terms
 from kbuild.audit.conditions import Condition
 from kbuild.audit.proving import Facts
 from kbuild.audit.run import Run, State
-from kbuild.audit.terms import Term
+from kbuild.audit.terms import UNIFORM, Term
 from kbuild.audit.values import range_of_type
 from kbuild.errors import Span
 from kbuild.ir.types import Scalar, Type
@@ -37,7 +37,7 @@ def binary(run: Run, op: str, a: Term, b: Term, type: Type, state: State, span: 
                 return terms.of(terms.atom("shr", (a, b), 0, high))
             return _call("shr", a, b, type)
         case "div" | "mod" | "floordiv":
-            return _divided(op, a, b, type, facts)
+            return _divided(run, op, a, b, type, state, facts)
         case "and" | "or" | "xor":
             return _bits(op, a, b, type, facts)
     return _call(op, a, b, type)
@@ -69,29 +69,37 @@ def converted(value: Term, type: Type, facts: Facts) -> Term:
     return wrapped(value, type, facts)
 
 
-def _divided(op: str, a: Term, b: Term, type: Type, facts: Facts) -> Term:
+def _divided(run: Run, op: str, a: Term, b: Term, type: Type, state: State, facts: Facts) -> Term:
     """Both truncate towards zero; of what is not negative that is the floor."""
+    if _is_number_of_launch(b) and not facts.at_least_zero(b - 1):
+        # Nobody divides by what may be zero or less: it is taken for granted, and said.
+        run.take_for_granted(conditions.at_most(terms.ONE, b), f"{b} >= 1")
+        facts = run.facts(state.path)
     is_positive = facts.at_least_zero(a)
     if b.is_constant and b.constant > 0 and is_positive:
         return (terms.floor_mod if op == "mod" else terms.floor_div)(a, b.constant, facts.range_of)
-    if is_positive and facts.at_least_zero(b - 1):
+    if not facts.at_least_zero(b - 1):
+        return _call(op, a, b, type)
+    low, high = facts.range_of(a)
+    if is_positive:
         if facts.at_least_zero(b - a - 1):  # a < b
             return a if op == "mod" else terms.ZERO
-        _, high = facts.range_of(a)
         quotient = terms.of(terms.atom("quotient", (a, b), 0, high))
         return a - b * quotient if op == "mod" else quotient
-    if b.is_constant and b.constant > 0:
-        low, high = facts.range_of(a)
-        k = b.constant
-        bounds = (
-            None if low is None else -(-low // k) if low < 0 else low // k,
-            None if high is None else -(-high // k) if high < 0 else high // k,
+    if op == "mod":
+        _, most = facts.range_of(b)
+        return terms.of(
+            terms.atom("remainder", (a, b), None if most is None else 1 - most, None if most is None else most - 1)
         )
-        if op == "mod":
-            least = 0 if low is not None and low >= 0 else 1 - k
-            return terms.of(terms.atom("remainder", (a, b), least, k - 1))
-        return terms.of(terms.atom("truncated", (a, b), *bounds))
-    return _call(op, a, b, type)
+    return terms.of(
+        terms.atom("truncated", (a, b), None if low is None else min(low, 0), None if high is None else max(high, 0))
+    )
+
+
+def _is_number_of_launch(term: Term) -> bool:
+    """A scalar that the launch gives."""
+    atoms = list(term.atoms())
+    return len(atoms) == 1 and term == terms.of(atoms[0]) and atoms[0].kind == "symbol" and atoms[0].level == UNIFORM
 
 
 def _bits(op: str, a: Term, b: Term, type: Type, facts: Facts) -> Term:
@@ -125,7 +133,8 @@ def _bits(op: str, a: Term, b: Term, type: Type, facts: Facts) -> Term:
 
 
 def _call(op: str, a: Term, b: Term, type: Type) -> Term:
-    return terms.of(terms.atom(op, (a, b), *range_of_type(type), "wide"))
+    """Of operands that nothing is known of."""
+    return terms.of(terms.atom(f"any {op}", (a, b), *range_of_type(type)))
 
 
 def compare(op: str, a: Term, b: Term) -> Condition:

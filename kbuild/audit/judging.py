@@ -60,14 +60,18 @@ class Judge:
     def facts(self, path: Condition) -> Facts:
         """What is known on a path, with what is taken for granted."""
         if self._general is None:
-            self._general = Facts([*self.records.facts, *self.contracts.facts])
+            self._general = Facts([*self.weak(), *self.place.limits, *self.contracts.limits])
         found = self._facts.get(path)
         if found is None:
             found = self._facts[path] = Facts([path], self._general)
         return found
 
+    def weak(self) -> list[Condition]:
+        """What every launch fulfils, and what is taken for granted of it."""
+        return [*self.records.facts, *self.contracts.facts]
+
     def exact(self) -> list[Condition]:
-        """What an example counts on: arrays exactly as large as they must be."""
+        """What an example counts on besides: arrays exactly as large as they must be."""
         return [*self.records.facts, *self.contracts.exact]
 
     def answer(
@@ -82,32 +86,31 @@ class Judge:
         there. `is_data_fine`: contents of arrays may be chosen for an example, too."""
         if self.solver is None:
             return Answer("unknown", "no solver", "intervals do not decide it, and no solver is installed")
-        weak = [*self.records.facts, *self.contracts.facts]
-        if other is not None:
-            weak += [other.condition(one) for one in weak]
-        found, _ = self.solver.solve([*weak, *known])
-        if found == "unsat":
-            return Answer("proved", "solver")
-        if found == "unknown":
-            return Answer("unknown", "solver", "the time for it is used up")
-        exact = self.exact()
-        if other is not None:
-            exact += [other.condition(one) for one in exact]
-        tight, model_of_tight = self.solver.solve([*exact, *known], self._small())
+        # Small launches first: products of sizes are hard for the solver, unless the sizes are small.
+        tight, model = self.solver.solve([*_both(self.exact(), other), *self._small(), *known])
         if tight != "sat":
-            return Answer("unknown", "solver", "it goes wrong only where arrays are larger than they must be")
+            weak, _ = self.solver.solve([*_both(self.weak(), other), *known])
+            if weak == "unsat":
+                return Answer("proved", "solver")
+            tight, model = self.solver.solve([*_both(self.exact(), other), *known])
+        if tight != "sat":
+            is_open = "unknown" in (weak, tight)
+            why = (
+                "the time for it is used up"
+                if is_open
+                else "it goes wrong only where arrays are larger than they must be"
+            )
+            return Answer("unknown", "solver", why)
         reason = self._doubt(relevant, paths, is_data_fine)
-        if reason:
-            return Answer("unknown", "solver", reason, model_of_tight, other)
-        return Answer("found", "solver", "", model_of_tight, other)
+        return Answer("unknown" if reason else "found", "solver", reason, model, other)
 
     def _small(self) -> list[Condition]:
         """A launch that is small."""
         found = [conditions.at_most(one, terms.number(SMALL_GRID)) for one in self.place.grid if not one.is_constant]
-        for extent in self.place.extents:
-            if not extent.is_constant and not self.place.is_whole:
-                found.append(conditions.at_most(extent, terms.number(SMALL_EXTENT)))
-        return found
+        sizes = [one for one in self.place.extents if not self.place.is_whole]
+        sizes += {extent for access in self.records.accesses for extent in access.memory.extents}
+        most = terms.number(SMALL_EXTENT)
+        return [*found, *(conditions.at_most(one, most) for one in sizes if not one.is_constant)]
 
     def _doubt(self, relevant: Iterable[Term], paths: Iterable[Condition], is_data_fine: bool) -> str:
         """Why an example proves nothing; "" where it does."""
@@ -133,6 +136,11 @@ class Judge:
     ) -> None:
         """One step of the reasoning, for people."""
         self.reasoning.append(Reasoning(check, span, question, verdict, rule, tuple(repr(one) for one in known)))
+
+
+def _both(known: list[Condition], other: Other | None) -> list[Condition]:
+    """For the second thread, too."""
+    return known if other is None else [*known, *map(other.condition, known)]
 
 
 def solved(known: Sequence[Condition], equations: Sequence[Term]) -> Facts:

@@ -17,6 +17,7 @@ from kbuild.audit.conditions import TRUE
 from kbuild.audit.contracts import Contracts
 from kbuild.audit.findings import CHECKS, SAFETY, CheckResult, Finding, KernelAudit, Verdict
 from kbuild.audit.judging import Answer, Judge
+from kbuild.audit.launches import ANY, Launch
 from kbuild.audit.places import Blocks, Place, axes_of_threads
 from kbuild.audit.records import Records
 from kbuild.audit.run import Run, State, TooLarge
@@ -38,11 +39,11 @@ _COMMON: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """`block`: threads of a block along x, y, z, if they are known. `dim`: the launch's extents, if they are.
+    """`block`: threads of a block along x, y, z, if they are known; `launch`: what else is known of one.
     `time_limit`: seconds that the solver may take for a kernel; `use_solver` False does without it."""
 
     block: tuple[int, int, int] | None = None
-    dim: tuple[int, ...] | None = None
+    launch: Launch = ANY
     time_limit: float = TIME_LIMIT
     use_solver: bool = True
 
@@ -61,7 +62,7 @@ def _audited(kernel: Kernel, options: Options, start: float) -> KernelAudit:
     ask = Solver(options.time_limit) if options.use_solver and solver.is_installed() else None
     try:
         blocks = _blocks(kernel, options)
-        place, records = symbolic_run(kernel, blocks, options.dim)
+        place, records = symbolic_run(kernel, blocks, options.launch)
     except TooLarge as error:
         return _gave_up(kernel, str(error), start)
     judge = Judge(place, records, contracts.of_records(records), ask)
@@ -107,12 +108,13 @@ def _costs(report: Wording, judge: Judge) -> Iterator[Finding]:
         yield from report.split(split)
 
 
-def symbolic_run(kernel: Kernel, blocks: Blocks, dim: tuple[int, ...] | None) -> tuple[Place, Records]:
+def symbolic_run(kernel: Kernel, blocks: Blocks, launch: Launch) -> tuple[Place, Records]:
     """Runs a kernel for one thread that stands for all."""
-    place = Place(kernel, blocks, dim)
+    place = Place(kernel, blocks, launch)
     run = Run(place, LIBRARY)
     machine = statements.Statements(run)
-    given = statements.parameters(run, kernel.function, changed_parameters(kernel.function))
+    given = statements.parameters(kernel.function, changed_parameters(kernel.function), launch)
+    run.records.parameters = [(one.name, value) for one, value in zip(kernel.function.parameters, given, strict=True)]
     first = run.new_phase()
     state = State({}, TRUE, first, run.new_phase())
     machine.call(kernel.function, given, state, kernel.function.span)
@@ -128,7 +130,7 @@ def _blocks(kernel: Kernel, options: Options) -> Blocks:
         return Blocks((NOMINAL, 1, 1), False)
     for shape in _COMMON[axes]:
         blocks = Blocks(shape, False)
-        place, records = symbolic_run(kernel, blocks, options.dim)
+        place, records = symbolic_run(kernel, blocks, options.launch)
         judge = Judge(place, records, Contracts(), None)
         shared = (one for one in bounds.accesses(judge) if one.extent.is_constant)
         if all(one.answer.verdict == "proved" for one in shared):

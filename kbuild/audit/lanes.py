@@ -129,9 +129,9 @@ class Lanes:
         if np.any(b == 0):
             raise NoNumber(repr(atom))
         quotient = np.abs(a) // np.abs(b) * np.sign(a) * np.sign(b)
-        if atom.kind in ("quotient", "truncated", "div", "floordiv"):
+        if atom.kind in ("quotient", "truncated", "any div"):
             return quotient
-        if atom.kind in ("remainder", "mod"):
+        if atom.kind in ("remainder", "any mod"):
             return a - b * quotient
         raise NoNumber(repr(atom))
 

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 MOST_UNROLLED: Final = 64
 MOST_ROUNDS: Final = 4  # of guessing what stays true
+MOST_BOUNDS: Final = 6  # that guesses take from comparisons
 
 
 def run_for(statements: Statements, loop: nodes.For, state: State) -> State | None:
@@ -272,6 +273,7 @@ class _Values(dict[Symbol, "Value"]):
     """What variables hold at the beginning of a trip, and what is known of that."""
 
     known: tuple[Condition, ...] = ()
+    guesses: tuple[tuple[Symbol, Callable[[Term], Condition]], ...] = ()  # what is true at the beginning of every trip
 
 
 def _kept(values: dict[Symbol, Value]) -> tuple[Condition, ...]:
@@ -376,12 +378,13 @@ def _invariants(
 ) -> tuple[Condition, ...]:
     """What is true of variables at the beginning of each trip."""
     before = statements.run.facts(state.path)
+    limits = [_limit(one) for one in _bounds_in(statements, head, body, state)]
     guesses: list[tuple[Symbol, Callable[[Term], Condition]]] = []
     for symbol in unclear:
         first = state.variables[symbol]
         if not isinstance(first, Term):
             continue
-        for guess in _guesses(first):
+        for guess in [*_guesses(first), *limits]:
             if before.proves(guess(first)):
                 guesses.append((symbol, guess))
     for _ in range(MOST_ROUNDS):
@@ -396,9 +399,26 @@ def _invariants(
             if isinstance(then := end.variables.get(symbol), Term) and facts.proves(guess(then))
         ]
         if len(kept) == len(guesses):
+            values.guesses = tuple(guesses)
             return values.known
         guesses = kept
     return ()
+
+
+def _bounds_in(statements: Statements, head: _Head, body: tuple[Stmt, ...], state: State) -> list[Term]:
+    """Numbers and sizes that the loop compares something with."""
+    found: dict[Term, None] = {}
+    roots = [*body, *([head.condition] if head.condition is not None else [])]
+    for node in (node for root in roots for node in walk(root)):
+        if isinstance(node, nodes.Compare):
+            for side in (node.left, node.right):
+                if isinstance(side, (nodes.Const, nodes.Extent)) and is_integer(side.type):
+                    found[statements.expressions.term(side, state)] = None
+    return list(found)[:MOST_BOUNDS]
+
+
+def _limit(most: Term) -> Callable[[Term], Condition]:
+    return lambda value: conditions.at_most(value, most)
 
 
 def _guesses(first: Term) -> list[Callable[[Term], Condition]]:
@@ -429,6 +449,9 @@ def _behind(
     for symbol in carried:
         value = fresh(symbol.type, symbol.name, _level_behind(values, symbol), LOOP)
         after.variables[symbol] = value
+        if not breaks and isinstance(value, Term):
+            kept = [guess(value) for one, guess in values.guesses if one is symbol]
+            after.path = conditions.all_of((after.path, *kept))
         grown = values.get(symbol)
         if not breaks and isinstance(grown, Term) and isinstance(value, Term):
             first = state.variables[symbol]

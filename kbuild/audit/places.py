@@ -12,6 +12,7 @@ from typing import Final
 
 from kbuild.audit import conditions, terms
 from kbuild.audit.conditions import Condition
+from kbuild.audit.launches import ANY, Launch
 from kbuild.audit.proving import Facts
 from kbuild.audit.substitution import Other
 from kbuild.audit.terms import BLOCK, LOOP, THREAD, UNIFORM, Atom, Term
@@ -39,20 +40,23 @@ class Blocks:
 
 
 class Place:
-    """The symbols of one thread, for one kernel and one shape of blocks. `dim` are the launch's extents, if known."""
+    """The symbols of one thread, for one kernel, one shape of blocks, and what is known of the launch."""
 
-    def __init__(self, kernel: Kernel, blocks: Blocks, dim: tuple[int, ...] | None = None) -> None:
+    def __init__(self, kernel: Kernel, blocks: Blocks, launch: Launch = ANY) -> None:
         self.blocks, self.ndim = blocks, kernel.ndim
         self.is_whole = in_whole_blocks(kernel)
         self.facts: list[Condition] = []
+        self.limits: list[Condition] = []  # of what a GPU can do
         axes = _axes_of_blocks(kernel)
         self.thread = [self._thread(axis) for axis in range(3)]
-        self.grid = [self._size(axis, axes) for axis in range(3)]
+        grid = _grid_of(launch, blocks, self.is_whole)
+        axes = axes if grid is None else 3
+        self.grid = [self._size(axis, axes) if grid is None else terms.number(grid[axis]) for axis in range(3)]
         self.block = [self._number(axis, axes) for axis in range(3)]
         x, y, _ = blocks.shape
         self.linear = self.thread[0] + self.thread[1].times(x) + self.thread[2].times(x * y)
         self.number = self.block[0] + self.block[1] * self.grid[0] + self.block[2] * self.grid[0] * self.grid[1]
-        self.extents = [self._extent(axis, dim) for axis in range(kernel.ndim)]
+        self.extents = [self._extent(axis, launch.dim) for axis in range(kernel.ndim)]
         self.coordinates = self._coordinates()
         self._limit(self.extents)
         self.hidden = terms.of(terms.symbol("thread", 0, MOST_THREADS, THREAD))
@@ -71,7 +75,7 @@ class Place:
         return terms.of(terms.symbol(name, 1, most, UNIFORM))
 
     def _number(self, axis: int, axes: int) -> Term:
-        if axis >= axes:
+        if axis >= axes or self.grid[axis] == terms.ONE:
             return terms.ZERO
         name = "block_idx" if axes == 1 else f"block_idx.{_AXES[axis]}"
         most = min(_LIMITS[axis], MOST_THREADS // self.blocks.size) - 1
@@ -80,7 +84,7 @@ class Place:
         return one
 
     def _extent(self, axis: int, dim: tuple[int, ...] | None) -> Term:
-        if dim is not None:
+        if dim is not None and len(dim) == self.ndim:
             return terms.number(dim[axis])
         if self.is_whole and self.ndim == 1:
             return self.grid[0] * self.grid[1] * self.grid[2].times(self.blocks.size)
@@ -105,7 +109,7 @@ class Place:
         product = terms.ONE
         for extent in extents:
             product = product * extent
-        self.facts.append(conditions.at_most(product, terms.number(MOST_THREADS)))
+        self.limits.append(conditions.at_most(product, terms.number(MOST_THREADS)))
 
     def position(self, what: str, axis: int | None, facts: Facts) -> Term:
         """The value of a `Position`."""
@@ -149,6 +153,13 @@ class Place:
     def in_same_warp(self, other: Other, facts: Facts) -> Condition:
         warp = terms.floor_div(self.linear, WARP, facts.range_of)
         return conditions.equal(warp, other.term(warp))
+
+
+def _grid_of(launch: Launch, blocks: Blocks, is_whole: bool) -> tuple[int, int, int] | None:
+    """Blocks of the grid, where the launch says how many."""
+    if launch.grid is not None or launch.dim is None or not is_whole:
+        return launch.grid
+    return -(-math.prod(launch.dim) // blocks.size), 1, 1
 
 
 def _axes_of_blocks(kernel: Kernel) -> int:

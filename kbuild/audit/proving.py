@@ -228,8 +228,8 @@ class Facts:
                 if rest and any(self._may_be_negative(atom) for atom in rest):
                     continue
                 for fact in self._about(taken):
-                    coefficient = next(m for other, m in fact.parts if other == taken)
-                    if (coefficient > 0) == (n > 0):
+                    coefficient = next((m for other, m in fact.parts if other == taken), 0)
+                    if not coefficient or (coefficient > 0) == (n > 0):
                         continue
                     factor = fact if not rest else fact * Term(0, ((rest, 1),))
                     new = term.times(abs(coefficient)) + factor.times(abs(n))

@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from kbuild.audit.conditions import Condition
 from kbuild.audit.terms import Term
-from kbuild.audit.values import Memory
+from kbuild.audit.values import Memory, Value
 from kbuild.errors import Span
 from kbuild.ir.types import Type
 
@@ -82,9 +82,10 @@ class Branch:
 
 @dataclass(slots=True)
 class Records:
-    """Everything of one run. `facts` hold for every thread; `assumed` are said in words; `unclear` says what the run
-    could not look into."""
+    """Everything of one run, and what the `parameters` hold. `facts` hold for every thread; `assumed` are said in
+    words; `unclear` says what the run could not look into."""
 
+    parameters: list[tuple[str, Value]] = field(default_factory=list)
     accesses: list[Access] = field(default_factory=list)
     reaches: list[Reach] = field(default_factory=list)
     components: list[Component] = field(default_factory=list)

@@ -54,7 +54,7 @@ class Run:
 
     def __init__(self, place: Place, library: str) -> None:
         self.place, self.library = place, library
-        self.records = Records(facts=list(place.facts))
+        self.records = Records(facts=[*place.facts])
         self.is_trial = 0
         self.statement = 0  # its number
         self.statement_span: Span | None = None
@@ -64,7 +64,7 @@ class Run:
         self._phases = itertools.count(1)
         self._statements = 0
         self._facts: dict[Condition, Facts] = {}
-        self._general = Facts(self.records.facts)
+        self._general = Facts([*self.records.facts, *place.limits])
 
     def count(self) -> None:
         """One statement more."""
@@ -83,8 +83,13 @@ class Run:
     def learn(self, fact: Condition) -> None:
         """It holds everywhere."""
         self.records.facts.append(fact)
-        self._general = Facts(self.records.facts)
+        self._general = Facts([*self.records.facts, *self.place.limits])
         self._facts.clear()
+
+    def take_for_granted(self, fact: Condition, words: str) -> None:
+        """It holds everywhere, as every use of the kernel has it."""
+        self.learn(fact)
+        self.records.assumed.append(words)
 
     def place_of(self, span: Span | None) -> Span | None:
         """The line of the user's that is at work: a place in kbuild's own functions is told where they are called."""

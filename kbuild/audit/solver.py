@@ -64,8 +64,8 @@ class Solver:
         self.left = limit
         self.queries = 0
 
-    def solve(self, known: Iterable[Condition], preferred: Iterable[Condition] = ()) -> tuple[str, Model | None]:
-        """ "sat" with a model, "unsat", or "unknown". A model fulfils what is `preferred`, if any does."""
+    def solve(self, known: Iterable[Condition]) -> tuple[str, Model | None]:
+        """ "sat" with a model, "unsat", or "unknown"."""
         import z3
 
         if self.left <= 0:
@@ -80,25 +80,9 @@ class Solver:
         for axiom in translation.axioms():
             solver.add(axiom)
         found = str(solver.check())
-        model = solver.model() if found == "sat" else None
-        if model is not None:
-            smaller = _preferred(solver, translation, preferred)
-            model = smaller if smaller is not None else model
+        model = Model(translation, solver.model()) if found == "sat" else None
         self.left -= time.monotonic() - start
-        return found, None if model is None else Model(translation, model)
-
-
-def _preferred(solver: Any, translation: _Translation, preferred: Iterable[Condition]) -> Any:
-    wanted = [translation.condition(one) for one in preferred]
-    if not wanted:
-        return None
-    for axiom in translation.axioms():
-        solver.add(axiom)
-    solver.push()
-    solver.add(*wanted)
-    found = solver.model() if str(solver.check()) == "sat" else None
-    solver.pop()
-    return found
+        return found, model
 
 
 class _Translation:

@@ -6,9 +6,12 @@ depends on the condition. Loops have a file of their own.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from kbuild.audit import conditions, loops, terms
 from kbuild.audit.conditions import Condition
 from kbuild.audit.expressions import Expressions, is_scalar
+from kbuild.audit.launches import Launch
 from kbuild.audit.records import Branch, Reach
 from kbuild.audit.run import RESULT, Run, State, Targets, joined
 from kbuild.audit.terms import SYNC, THREAD, UNIFORM, Term
@@ -293,14 +296,22 @@ def _with_component(base: Value, place: Term, result: Value, is_element: bool, t
     return Parts(tuple(items))
 
 
-def parameters(run: Run, function: Function, changed: frozenset[str]) -> list[Value]:
-    """What the launch gives: symbols for numbers, arrays of their own for arrays."""
+def parameters(function: Function, changed: frozenset[str], launch: Launch) -> list[Value]:
+    """What the launch gives: symbols for numbers, arrays of their own for arrays, and what is known of them."""
     found: list[Value] = []
     for parameter in function.parameters:
         is_changed = "*" in changed or parameter.name in changed
 
         def arrays(type: Array, name: str, parameter: str = parameter.name, is_changed: bool = is_changed) -> Value:
-            return Reference(array_of(type, name, parameter, is_changed))
+            memory = array_of(type, name, parameter, is_changed)
+            shape = launch.shapes.get(name)
+            return Reference(memory if shape is None else replace(memory, extents=tuple(map(terms.number, shape))))
 
-        found.append(fresh(parameter.type, parameter.name, UNIFORM, 0, arrays))
+        value = fresh(parameter.type, parameter.name, UNIFORM, 0, arrays)
+        known = launch.scalars.get(parameter.name)
+        if known is not None and isinstance(value, Term):
+            value = terms.number(int(known))
+        elif known is not None and isinstance(value, Condition):
+            value = conditions.truth(bool(known))
+        found.append(value)
     return found

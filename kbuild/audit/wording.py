@@ -104,7 +104,7 @@ class Wording:
         verb = {"read": "reads", "write": "stores to", "atomic": "changes"}[sectors.kind]
         apart = f", lanes {abs(sectors.stride)} bytes apart" if sectors.stride else ""
         message = f"{verb} {name} in {sectors.sectors} sectors for a warp, where {sectors.least} would do{apart}"
-        figures = (("sectors", sectors.sectors), ("least", sectors.least))
+        figures = (("sectors", sectors.sectors), ("ideal", sectors.least))
         help = "let neighbouring threads use neighbouring elements: the last index should grow with the thread's number"
         yield self._cost("KB406", "coalescing", sectors.span, message, name, figures, help)
 
