@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from kbuild.audit import conditions
 from kbuild.audit.conditions import Condition
 from kbuild.audit.judging import PROVED, Answer, Judge
+from kbuild.audit.lanes import NoNumber
 from kbuild.audit.proving import Facts
 from kbuild.audit.records import Reach
 from kbuild.audit.terms import THREAD
@@ -35,11 +36,22 @@ def reached(judge: Judge) -> Iterator[Reached]:
         yield Reached(reach, answer)
 
 
+def _is_same(judge: Judge, conditions: list[Condition]) -> bool:
+    """Where conditions are a matter of the thread's number alone: all threads of a block see the same."""
+    lanes = judge.block_lanes()
+    try:
+        return all(len(set(lanes.condition(one).tolist())) == 1 for one in conditions)
+    except NoNumber:
+        return False
+
+
 def _answer(judge: Judge, reach: Reach) -> Answer:
     own = [one for one in conditions.conjuncts(reach.path) if one.level == THREAD]
     if not own:
         return PROVED
     if not judge.place.is_whole:
+        return PROVED
+    if _is_same(judge, own):
         return PROVED
     other = judge.place.other(True)
     missing = conditions.any_of(conditions.negation(other.condition(one)) for one in own)

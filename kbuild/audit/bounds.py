@@ -10,9 +10,10 @@ from kbuild.audit import conditions, terms
 from kbuild.audit.conditions import Condition
 from kbuild.audit.contracts import natural_most
 from kbuild.audit.judging import PROVED, Answer, Judge
+from kbuild.audit.lanes import NoNumber
 from kbuild.audit.proving import Facts
 from kbuild.audit.records import Access, Arithmetic, Component
-from kbuild.audit.terms import DATA, Term
+from kbuild.audit.terms import DATA, THREAD, Term
 from kbuild.audit.values import range_of_type
 from kbuild.errors import Span
 from kbuild.ir.types import Scalar
@@ -84,6 +85,8 @@ def _inside(judge: Judge, index: Term, extent: Term, path: Condition, is_free: b
     is_above, is_below = facts.proves(low), facts.proves(high)
     if is_above and is_below:
         return PROVED
+    if index.level == THREAD and extent.is_constant and _is_inside_by_counting(judge, index, extent, path):
+        return PROVED
     sides = [one for one, good in ((low, is_above), (high, is_below)) if not good]
     if index.taint & DATA:
         # The source has limited it, and wrongly: an example may choose what arrays hold.
@@ -96,6 +99,16 @@ def _inside(judge: Judge, index: Term, extent: Term, path: Condition, is_free: b
     if answer.verdict == "found" and is_free and is_above:
         return Answer("unknown", answer.rule, f"nothing says how large {extent} is", answer.model)
     return answer
+
+
+def _is_inside_by_counting(judge: Judge, index: Term, extent: Term, path: Condition) -> bool:
+    """Where the index is a matter of the thread's number alone: thread by thread."""
+    lanes = judge.block_lanes()
+    try:
+        values = lanes.term(index)[lanes.active(path)]
+    except NoNumber:
+        return False
+    return bool(((values >= 0) & (values < extent.constant)).all())
 
 
 def _is_limited(at_end: bool, index: Term, facts: Facts, path: Condition) -> bool:

@@ -118,6 +118,9 @@ def _bits(op: str, a: Term, b: Term, type: Type, facts: Facts) -> Term:
             return a - terms.floor_mod(a, -mask, facts.range_of)
     if op in ("or", "xor") and b == terms.ZERO:
         return a
+    if op == "xor" and b.is_constant and b.constant > 0 and b.constant & (b.constant - 1) == 0:
+        bit = terms.floor_mod(terms.floor_div(a, b.constant, facts.range_of), 2, facts.range_of)
+        return a + b - bit.times(2 * b.constant)
     (a_low, a_high), (b_low, b_high) = facts.range_of(a), facts.range_of(b)
     is_positive = a_low is not None and b_low is not None and a_low >= 0 and b_low >= 0
     if op == "and":

@@ -7,6 +7,7 @@ on an iteration that nobody has looked at, it proves nothing.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -14,6 +15,7 @@ from kbuild.audit import conditions, terms
 from kbuild.audit.conditions import Condition
 from kbuild.audit.contracts import Contracts
 from kbuild.audit.findings import Reasoning, Verdict
+from kbuild.audit.lanes import Lanes, of_block
 from kbuild.audit.places import Place
 from kbuild.audit.proving import Facts
 from kbuild.audit.records import Records
@@ -43,6 +45,7 @@ class Answer:
 
 
 PROVED = Answer("proved", "")
+LATE = Answer("unknown", "", "the time for it is used up")
 
 
 @dataclass(slots=True)
@@ -53,9 +56,21 @@ class Judge:
     records: Records
     contracts: Contracts
     solver: Solver | None
+    deadline: float = float("inf")  # of `time.monotonic`
     reasoning: list[Reasoning] = field(default_factory=list)
     _facts: dict[Condition, Facts] = field(default_factory=dict)
     _general: Facts | None = None
+    _lanes: Lanes | None = None
+
+    def is_late(self) -> bool:
+        """The time for this kernel is used up."""
+        return time.monotonic() > self.deadline
+
+    def block_lanes(self) -> Lanes:
+        """Every thread of a block, in numbers."""
+        if self._lanes is None:
+            self._lanes = of_block(self.place)
+        return self._lanes
 
     def facts(self, path: Condition) -> Facts:
         """What is known on a path, with what is taken for granted."""
@@ -86,6 +101,8 @@ class Judge:
         there. `is_data_fine`: contents of arrays may be chosen for an example, too."""
         if self.solver is None:
             return Answer("unknown", "no solver", "intervals do not decide it, and no solver is installed")
+        if self.is_late():
+            return LATE
         # Small launches first: products of sizes are hard for the solver, unless the sizes are small.
         tight, model = self.solver.solve([*_both(self.exact(), other), *self._small(), *known])
         if tight != "sat":

@@ -27,7 +27,7 @@ from kbuild.ir.nodes import Kernel
 from kbuild.ir.stored import changed_parameters
 
 NOMINAL: Final = 256  # threads of a block where nobody says how many
-TIME_LIMIT: Final = 20.0  # seconds that the solver may take for a kernel
+TIME_LIMIT: Final = 10.0  # seconds for the questions about a kernel
 LIBRARY: Final = os.path.join(os.path.dirname(intrinsics.__file__), "")
 
 # Shapes of blocks that are common, for kernels that ask for two or three axes and do not say how long these are.
@@ -40,7 +40,7 @@ _COMMON: Final = {
 @dataclass(frozen=True, slots=True)
 class Options:
     """`block`: threads of a block along x, y, z, if they are known; `launch`: what else is known of one.
-    `time_limit`: seconds that the solver may take for a kernel; `use_solver` False does without it."""
+    `time_limit`: seconds for the questions about a kernel, past which none is answered; `use_solver` False does without it."""
 
     block: tuple[int, int, int] | None = None
     launch: Launch = ANY
@@ -65,7 +65,8 @@ def _audited(kernel: Kernel, options: Options, start: float) -> KernelAudit:
         place, records = symbolic_run(kernel, blocks, options.launch)
     except TooLarge as error:
         return _gave_up(kernel, str(error), start)
-    judge = Judge(place, records, contracts.of_records(records), ask)
+    deadline = time.monotonic() + options.time_limit
+    judge = Judge(place, records, contracts.of_records(records), ask, deadline)
     findings: list[Finding] = []
     counts: dict[str, list[Answer]] = {check: [] for check in SAFETY}
     report = Wording(kernel.name, judge)

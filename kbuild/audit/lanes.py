@@ -31,7 +31,8 @@ class NoNumber(Exception):
 class Lanes:
     """Values for the threads `numbers` (in their block, x fastest; in the launch where there are no blocks).
 
-    `trips` gives the number of the trip that each loop is in, `block` which block along x it is.
+    `trips` gives the number of the trip that each loop is in, `block` which block along x it is. `is_strict`: nothing
+    but the place in the block has a number.
     """
 
     def __init__(
@@ -41,17 +42,20 @@ class Lanes:
         numbers: Integers,
         trips: Callable[[Atom], int],
         block: int = 1,
+        is_strict: bool = False,
     ) -> None:
         self.place, self.contracts, self.numbers, self._trips = place, contracts, numbers, trips
+        self.is_strict = is_strict
         self._atoms: dict[Atom, Any] = {}
-        self._place_threads(block)
-
-    def _place_threads(self, block: int) -> None:
-        x, y, _ = self.place.blocks.shape
-        axes = (self.numbers % x, self.numbers // x % y, self.numbers // (x * y))
-        for term, values in zip(self.place.thread, axes, strict=True):
+        x, y, _ = place.blocks.shape
+        axes = (numbers % x, numbers // x % y, numbers // (x * y))
+        for term, values in zip(place.thread, axes, strict=True):
             for atom in term.atoms():
                 self._atoms[atom] = values
+        if not is_strict:
+            self._place_blocks(block)
+
+    def _place_blocks(self, block: int) -> None:
         for axis, term in enumerate(self.place.block):
             for atom in term.atoms():
                 self._atoms[atom] = block if axis == 0 else 1
@@ -84,7 +88,7 @@ class Lanes:
         return self._atoms[atom]
 
     def _symbol(self, atom: Atom) -> int:
-        if atom.taint:
+        if atom.taint or self.is_strict:
             raise NoNumber(atom.name)
         if atom.name.endswith("#"):
             return self._trips(atom)
@@ -159,6 +163,11 @@ class Lanes:
             except NoNumber:
                 continue
         return found
+
+
+def of_block(place: Place) -> Lanes:
+    """Every thread of a block, and nothing that a launch could have otherwise."""
+    return Lanes(place, Contracts(), np.arange(place.blocks.size, dtype=np.int64), trip(0), is_strict=True)
 
 
 def trip(number: int) -> Callable[[Atom], int]:
