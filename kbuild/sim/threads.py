@@ -336,6 +336,7 @@ class _Machine:
         memory, path = self.path(expr.arguments[0], frame)
         values = [self.value(a, frame) for a in expr.arguments[1:]]
         order_shows = is_used or expr.name in ("atomic_exch", "atomic_cas")
+        memory.note_scope(path, self.thread, expr.scope == "block")
         memory.note("write" if order_shows else "atomic", path, self.thread)
         before = memory.fetched(path)
         _store(memory.data, path, _after(expr.name, before, values, type))
