@@ -14,9 +14,8 @@ CASES = cases()
 WITH_FIGURES = [one for one in CASES.values() if one.about in ("banks", "coalescing") and one.kind != "open"]
 # Good cases that use what an atomic gives back: run in turn, that is a conflict, since the order of threads shows.
 ORDER_SHOWS = {"atomics_and_a_read_good", "places_handed_out_good", "levels_good"}
-# Where running in turn is more lenient than lockstep, and than the language: lanes that have ended do not keep others
-# waiting, and threads may meet at one barrier in different trips of a loop.
-LENIENT = {"half_a_warp_bad", "half_a_warp_bad_mask", "loop_in_a_loop_bad"}
+# Lanes that have ended keep no others waiting: run in turn, those that do not come have. In lockstep they have not.
+ENDED_LANES = {"half_a_warp_bad", "half_a_warp_bad_mask"}
 MOST = 4  # sectors of a request that are no finding, however few would do
 
 
@@ -77,7 +76,7 @@ def test_a_bad_case_shows_its_fault(case: Case) -> None:
     if case.about == "overflow":
         return  # its results are defined, and in turn nobody watches for it
     in_turn = on_sim.shown_in_turn(case.ir, case.launch, case.arguments())
-    if case.name in LENIENT:
+    if case.name in ENDED_LANES:
         assert in_turn is None
         return
     assert in_turn is not None
