@@ -41,7 +41,8 @@ class Thread:
 @dataclass(frozen=True, slots=True)
 class Example:
     """A launch at which a finding shows: extents of the launch, threads of a block, shapes of arrays and values of
-    scalars by parameter, what must stand in arrays (parameter, indices, value), and the threads concerned."""
+    scalars by parameter, what must stand in arrays (parameter, indices, value), and the threads concerned. `grid` and
+    `block` are of kernels that run in whole blocks."""
 
     dim: tuple[int, ...]
     block_dim: int
@@ -49,6 +50,8 @@ class Example:
     scalars: tuple[tuple[str, int | float | bool], ...] = ()
     contents: tuple[tuple[str, tuple[int, ...], int | float], ...] = ()
     threads: tuple[Thread, ...] = ()
+    grid: tuple[int, int, int] | None = None
+    block: tuple[int, int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)

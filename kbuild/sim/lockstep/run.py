@@ -14,6 +14,7 @@ from kbuild.intrinsics.table import ALL_ROWS
 from kbuild.ir import nodes
 from kbuild.ir.blocks import dynamic_start, in_whole_blocks, shared_arrays, shared_bytes
 from kbuild.ir.nodes import Kernel, Symbol
+from kbuild.ir.stored import ANY, Origins, stored_parameters
 from kbuild.ir.tables import tables_in
 from kbuild.ir.traverse import callees, walk
 from kbuild.ir.types import Array, IndexedArray, Shared, Struct, Type
@@ -28,7 +29,6 @@ from kbuild.sim.lockstep.output import Output
 from kbuild.sim.lockstep.races import Races
 from kbuild.sim.lockstep.scopes import Scopes, is_narrow
 from kbuild.sim.lockstep.statements import Deadlock, Statements
-from kbuild.sim.lockstep.stored import ANY, Origins, stored_parameters
 from kbuild.sim.lockstep.trips import Trips
 from kbuild.sim.lockstep.watching import Watcher, Watching
 from kbuild.sim.values import Fault

@@ -1,0 +1,181 @@
+"""The audit of one kernel: IR in, verdicts out.
+
+audit(kernel, Options(block=(256, 1, 1))) → KernelAudit
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from kbuild import intrinsics
+from kbuild.audit import barriers, bounds, contracts, initialization, patterns, races, solver, statements, terms
+from kbuild.audit.conditions import TRUE
+from kbuild.audit.contracts import Contracts
+from kbuild.audit.findings import CHECKS, SAFETY, CheckResult, Finding, KernelAudit, Verdict
+from kbuild.audit.judging import Answer, Judge
+from kbuild.audit.launches import ANY, Launch
+from kbuild.audit.places import Blocks, Place, axes_of_threads
+from kbuild.audit.records import Records
+from kbuild.audit.run import Run, State, TooLarge
+from kbuild.audit.solver import Solver
+from kbuild.audit.wording import Wording
+from kbuild.ir.nodes import Kernel
+from kbuild.ir.stored import changed_parameters
+
+NOMINAL: Final = 256  # threads of a block where nobody says how many
+TIME_LIMIT: Final = 20.0  # seconds that the solver may take for a kernel
+LIBRARY: Final = os.path.join(os.path.dirname(intrinsics.__file__), "")
+
+# Shapes of blocks that are common, for kernels that ask for two or three axes and do not say how long these are.
+_COMMON: Final = {
+    2: ((16, 16, 1), (32, 8, 1), (8, 8, 1), (32, 32, 1), (32, 4, 1), (64, 4, 1), (32, 16, 1)),
+    3: ((8, 8, 4), (8, 8, 8), (4, 4, 4), (16, 4, 4)),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """`block`: threads of a block along x, y, z, if they are known; `launch`: what else is known of one.
+    `time_limit`: seconds that the solver may take for a kernel; `use_solver` False does without it."""
+
+    block: tuple[int, int, int] | None = None
+    launch: Launch = ANY
+    time_limit: float = TIME_LIMIT
+    use_solver: bool = True
+
+
+def audit(kernel: Kernel, options: Options = Options()) -> KernelAudit:
+    """Everything that the IR of a kernel says about its accesses, its threads and its barriers."""
+    start = time.perf_counter()
+    terms.forget()
+    try:
+        return _audited(kernel, options, start)
+    finally:
+        terms.forget()
+
+
+def _audited(kernel: Kernel, options: Options, start: float) -> KernelAudit:
+    ask = Solver(options.time_limit) if options.use_solver and solver.is_installed() else None
+    try:
+        blocks = _blocks(kernel, options)
+        place, records = symbolic_run(kernel, blocks, options.launch)
+    except TooLarge as error:
+        return _gave_up(kernel, str(error), start)
+    judge = Judge(place, records, contracts.of_records(records), ask)
+    findings: list[Finding] = []
+    counts: dict[str, list[Answer]] = {check: [] for check in SAFETY}
+    report = Wording(kernel.name, judge)
+    for beyond in (*bounds.accesses(judge), *bounds.components(judge)):
+        counts["bounds"].append(beyond.answer)
+        findings += report.beyond(beyond)
+    for pair in races.pairs(judge):
+        check = "shared-races" if pair.one.memory.space == "shared" else "global-races"
+        counts[check].append(pair.answer)
+        findings += report.race(pair, check)
+    for reached in barriers.reached(judge):
+        counts["barriers"].append(reached.answer)
+        findings += report.barrier(reached)
+    for unset in initialization.unset(judge):
+        counts["initialization"].append(unset.answer)
+        findings += report.unset(unset)
+    for overflow in bounds.overflows(judge):
+        counts["overflow"].append(overflow.answer)
+    costs = list(_costs(report, judge))
+    findings += costs
+    return KernelAudit(
+        kernel.name,
+        kernel.function.span,
+        blocks.size,
+        tuple(_results(counts, records)),
+        tuple(_once(findings)),
+        tuple(_assumptions(judge, blocks)),
+        tuple(judge.reasoning),
+        time.perf_counter() - start,
+    )
+
+
+def _costs(report: Wording, judge: Judge) -> Iterator[Finding]:
+    """What is right, and slow."""
+    for banks in patterns.banks(judge):
+        yield from report.banks(banks)
+    for sectors in patterns.sectors(judge):
+        yield from report.sectors(sectors)
+    for split in patterns.splits(judge):
+        yield from report.split(split)
+
+
+def symbolic_run(kernel: Kernel, blocks: Blocks, launch: Launch) -> tuple[Place, Records]:
+    """Runs a kernel for one thread that stands for all."""
+    place = Place(kernel, blocks, launch)
+    run = Run(place, LIBRARY)
+    machine = statements.Statements(run)
+    given = statements.parameters(kernel.function, changed_parameters(kernel.function), launch)
+    run.records.parameters = [(one.name, value) for one, value in zip(kernel.function.parameters, given, strict=True)]
+    first = run.new_phase()
+    state = State({}, TRUE, first, run.new_phase())
+    machine.call(kernel.function, given, state, kernel.function.span)
+    return place, run.records
+
+
+def _blocks(kernel: Kernel, options: Options) -> Blocks:
+    """The shape of its blocks: what is said, else one that fits its arrays in shared memory."""
+    if options.block is not None:
+        return Blocks(options.block, True)
+    axes = axes_of_threads(kernel)
+    if axes == 1:
+        return Blocks((NOMINAL, 1, 1), False)
+    for shape in _COMMON[axes]:
+        blocks = Blocks(shape, False)
+        place, records = symbolic_run(kernel, blocks, options.launch)
+        judge = Judge(place, records, Contracts(), None)
+        shared = (one for one in bounds.accesses(judge) if one.extent.is_constant)
+        if all(one.answer.verdict == "proved" for one in shared):
+            return blocks
+    return Blocks(_COMMON[axes][0], False)
+
+
+def _results(counts: dict[str, list[Answer]], records: Records) -> Iterator[CheckResult]:
+    for check in CHECKS:
+        if check not in counts:
+            continue
+        answers = counts[check]
+        proved = sum(one.verdict == "proved" for one in answers)
+        verdict: Verdict = "proved"
+        if any(one.verdict == "found" for one in answers):
+            verdict = "found"
+        elif proved < len(answers) or records.unclear:
+            verdict = "unknown"
+        yield CheckResult(check, verdict, len(answers), proved)
+
+
+def _gave_up(kernel: Kernel, reason: str, start: float) -> KernelAudit:
+    results = tuple(CheckResult(check, "unknown", 0, 0) for check in CHECKS if check in SAFETY)
+    seconds = time.perf_counter() - start
+    return KernelAudit(kernel.name, kernel.function.span, NOMINAL, results, (), (reason,), (), seconds)
+
+
+def _assumptions(judge: Judge, blocks: Blocks) -> Iterator[str]:
+    if judge.place.is_whole:
+        shape = blocks.shape if blocks.shape[1:] != (1, 1) else blocks.size
+        said = "as declared" if blocks.is_declared else "nominal: the source does not say"
+        yield f"blocks of {shape} threads ({said})"
+    yield "arrays do not overlap, are not empty, and have below 2**31 elements"
+    yield from dict.fromkeys(judge.contracts.words)
+    yield from dict.fromkeys(judge.records.assumed)
+    for what, span in judge.records.unclear:
+        yield f"not looked into: {what}" + (f" (line {span.line})" if span else "")
+
+
+def _once(findings: Iterable[Finding]) -> Iterator[Finding]:
+    """One finding for a line, a check and a subject; found before unknown."""
+    seen: set[tuple[object, ...]] = set()
+    for one in sorted(findings, key=lambda one: one.verdict != "found"):
+        line = one.span.line if one.span else 0
+        key = (one.code, one.span.path if one.span else "", line, one.subject)
+        if key not in seen:
+            seen.add(key)
+            yield one
