@@ -63,7 +63,8 @@ def unravel(number: int, extents: Sequence[int]) -> tuple[int, ...]:
 
 @dataclass(eq=False)
 class Thread:
-    """One thread: its number in the launch, its coordinates, its block, its number there, and what it has seen."""
+    """One thread: its number in the launch, its coordinates, its block, its number there, and what it has seen. `way`
+    is where it is: the calls it is in, and of the loops how many trips it has made."""
 
     number: int
     coordinates: tuple[int, ...]
@@ -71,6 +72,7 @@ class Thread:
     index: int
     time: int = 1
     seen: dict[int, int] = field(default_factory=dict)
+    way: list[int] = field(default_factory=list)
 
     def stamp(self) -> Stamp:
         """This moment."""
@@ -87,7 +89,8 @@ Stamp: TypeAlias = tuple[int, int, int, int]
 
 @dataclass(eq=False)
 class Waiting:
-    """A thread waits: at which statement, and for which lanes of its warp (None: for the whole block).
+    """A thread waits: at which statement, for which lanes of its warp (None: for the whole block), and on which `way`
+    it came there: in other trips of a loop, threads do not meet.
 
     At an operation of the warp it waits for all lanes that the block has, none ended, and `offers` them its arguments
     (None at a barrier); then `offered` has those of all by lane.
@@ -95,6 +98,7 @@ class Waiting:
 
     stmt: nodes.Stmt
     mask: int | None
+    way: tuple[int, ...]
     offers: tuple[Any, ...] | None = None
     offered: dict[int, tuple[Any, ...]] = field(default_factory=dict)
 
@@ -147,8 +151,8 @@ def _released(runs: Sequence[Run]) -> Iterator[list[Run]]:
     for run in runs:
         if run.waiting is not None:
             warp = None if run.waiting.mask is None else run.thread.index // WARP
-            parties.setdefault((warp, run.waiting.mask, id(run.waiting.stmt)), []).append(run)
-    for (warp, mask, _), party in parties.items():
+            parties.setdefault((warp, run.waiting.mask, id(run.waiting.stmt), run.waiting.way), []).append(run)
+    for (warp, mask, _, _), party in parties.items():
         if warp is None:
             is_complete = len(party) == len(runs)
         else:
@@ -181,17 +185,19 @@ def _meet(group: Sequence[Run]) -> None:
 
 def _divergence(stuck: Run, runs: Sequence[Run]) -> Divergence:
     assert stuck.waiting is not None
-    waits, mask = stuck.waiting.stmt, stuck.waiting.mask
+    waits, mask, way = stuck.waiting.stmt, stuck.waiting.mask, stuck.waiting.way
     awaited = [
         run
         for run in runs
-        if run.waiting is None or run.waiting.stmt is not waits or run.waiting.mask != mask
+        if run.waiting is None or run.waiting.stmt is not waits or (run.waiting.mask, run.waiting.way) != (mask, way)
         if mask is None or (run.thread.index // WARP == stuck.thread.index // WARP)
         if mask is None or mask >> (run.thread.index % WARP) & 1
     ]
     other = awaited[0]
     where = "barrier" if other.waiting is None or other.waiting.offers is None else "operation of the warp"
     does = "has ended" if other.has_ended else f"waits at another {where}, {_place(other)}"
+    if other.waiting is not None and other.waiting.stmt is waits and other.waiting.mask == mask:
+        does = "waits there in another trip of a loop, or another call"
     what = "the block" if mask is None else f"the lanes 0x{mask:x}"
     if stuck.waiting.offers is not None:
         said = f"an operation of the warp that not all of its lanes reach: thread {other.thread.coordinates} {does}"

@@ -10,6 +10,8 @@ block (`sim.blocks`), so statements are generators that yield there. Expressions
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -135,9 +137,11 @@ class _Machine:
     def _statement(self, stmt: Stmt, frame: dict[Symbol, Any]) -> Steps:
         match stmt:
             case nodes.Assign(nodes.Read(symbol), nodes.Call(callee, arguments)):
-                frame[symbol] = copied((yield from self.call(callee, self.copies(arguments, frame))))
+                with self.on_its_way(id(stmt)):
+                    frame[symbol] = copied((yield from self.call(callee, self.copies(arguments, frame))))
             case nodes.Evaluate(nodes.Call(callee, arguments)):
-                yield from self.call(callee, self.copies(arguments, frame))
+                with self.on_its_way(id(stmt)):
+                    yield from self.call(callee, self.copies(arguments, frame))
             case nodes.Assign(target, nodes.Intrinsic() as value) if ALL_ROWS[value.name].is_collective:
                 self.assign(target, (yield from self.collective(value, stmt, frame)), frame)
             case nodes.Evaluate(nodes.Intrinsic() as value) if ALL_ROWS[value.name].is_collective:
@@ -157,13 +161,15 @@ class _Machine:
             case nodes.For():
                 return (yield from self.loop(stmt, frame))
             case nodes.While(condition, body):
-                while self.value(condition, frame):
-                    left = yield from self.block(body, frame)
-                    if left is _BREAK:
-                        break
-                    if isinstance(left, _Returned):
-                        return left
-                    yield from self.statement(nodes.Evaluate(nodes.Const(True, condition.type), stmt.span), frame)
+                with self.on_its_way(0) as way:
+                    while self.value(condition, frame):
+                        left = yield from self.block(body, frame)
+                        if left is _BREAK:
+                            break
+                        if isinstance(left, _Returned):
+                            return left
+                        yield from self.statement(nodes.Evaluate(nodes.Const(True, condition.type), stmt.span), frame)
+                        way[-1] += 1
             case nodes.Print(pieces, arguments):
                 self.outcome.printed += printing.formatted(pieces, [(self.value(a, frame), a.type) for a in arguments])
             case nodes.Assert(condition, owner, number, text):
@@ -182,9 +188,22 @@ class _Machine:
                 yield self.waiting(stmt, None if mask is None else self.value(mask, frame))
         return None
 
+    @contextmanager
+    def on_its_way(self, step: int) -> Iterator[list[int]]:
+        """A call or a loop that the thread is in; in a loop the last step counts its trips."""
+        way = self.thread.way
+        way.append(step)
+        yield way
+        way.pop()
+
     def collective(self, expr: nodes.Intrinsic, stmt: Stmt, frame: dict[Symbol, Any]) -> Steps:
         """What the lanes of a warp do together: this one's result."""
-        waiting = Waiting(stmt, collectives.ALL_LANES, tuple(self.value(one, frame) for one in expr.arguments))
+        waiting = Waiting(
+            stmt,
+            collectives.ALL_LANES,
+            tuple(self.thread.way),
+            tuple(self.value(one, frame) for one in expr.arguments),
+        )
         yield waiting
         return collectives.result(expr.name, self.thread.index % WARP, waiting.offered)
 
@@ -192,20 +211,22 @@ class _Machine:
         lane = self.thread.index % WARP
         if mask is not None and not mask >> lane & 1:
             raise Fault(f"lane {lane} waits for the lanes 0x{mask:x} and is none of them")
-        return Waiting(stmt, mask)
+        return Waiting(stmt, mask, tuple(self.thread.way))
 
     def copies(self, arguments: tuple[Expr, ...], frame: dict[Symbol, Any]) -> list[Any]:
         return [copied(self.value(argument, frame)) for argument in arguments]
 
     def loop(self, stmt: nodes.For, frame: dict[Symbol, Any]) -> Steps:
         start, stop, step = (self.value(bound, frame) for bound in (stmt.start, stmt.stop, stmt.step))
-        for counter in range(start, stop, step) if step else ():
-            frame[stmt.symbol] = counter
-            left = yield from self.block(stmt.body, frame)
-            if left is _BREAK:
-                break
-            if isinstance(left, _Returned):
-                return left
+        with self.on_its_way(0) as way:
+            for counter in range(start, stop, step) if step else ():
+                frame[stmt.symbol] = counter
+                left = yield from self.block(stmt.body, frame)
+                if left is _BREAK:
+                    break
+                if isinstance(left, _Returned):
+                    return left
+                way[-1] += 1
         return None
 
     # Places
@@ -336,6 +357,7 @@ class _Machine:
         memory, path = self.path(expr.arguments[0], frame)
         values = [self.value(a, frame) for a in expr.arguments[1:]]
         order_shows = is_used or expr.name in ("atomic_exch", "atomic_cas")
+        memory.note_scope(path, self.thread, expr.scope == "block")
         memory.note("write" if order_shows else "atomic", path, self.thread)
         before = memory.fetched(path)
         _store(memory.data, path, _after(expr.name, before, values, type))

@@ -174,8 +174,8 @@ def _answer(case: Case, check: str, reading: Reading, expected: Verdict, result:
     outcome: Outcome
     if expected == "found" and verdict == "found":
         outcome = "right" if set(lines) & set(case.lines(check)) else "elsewhere"
-    elif expected == verdict:
-        outcome = "right"
+    elif expected == verdict or (expected == "unknown" and verdict == "found" and case.kind == "bad"):
+        outcome = "right"  # a mistake that cannot be told from the source alone may be found all the same
     elif verdict == "found":
         outcome = "false alarm"
     elif verdict == "unknown":

@@ -178,11 +178,12 @@ class Races(Watcher):
         span, there = self._events[event].expr.span, self._events[clash.event].expr.span
         place = memory.place(clash.granule * memory.granule)
         reason = (
-            f"thread {first} {_WORDS[clash.other]} {place}{_line(there)}, and thread {second} "
-            f"{_WORDS[kind]} it{_line(span)}, with no barrier between them"
+            f"thread {first} {_WORDS[clash.other]} {place}{line_of(there)}, and thread {second} "
+            f"{_WORDS[kind]} it{line_of(span)}, with no barrier between them"
         )
         return at_lane(Race(reason, there, first), clash.position)  # type: ignore[return-value]
 
 
-def _line(span: Span | None) -> str:
+def line_of(span: Span | None) -> str:
+    """A place, in a sentence."""
     return "" if span is None else f" (line {span.line})"

@@ -27,6 +27,7 @@ from kbuild.sim.lockstep.lanes import CHUNK, chunks
 from kbuild.sim.lockstep.memory import Allocation, Extent, Label, Space
 from kbuild.sim.lockstep.output import Output
 from kbuild.sim.lockstep.races import Races
+from kbuild.sim.lockstep.scopes import Scopes, is_narrow
 from kbuild.sim.lockstep.statements import Deadlock, Statements
 from kbuild.sim.lockstep.trips import Trips
 from kbuild.sim.lockstep.watching import Watcher, Watching
@@ -128,6 +129,13 @@ def _trips(kernel: Kernel) -> Trips:
     return Trips()
 
 
+@lru_cache(maxsize=1024)
+def _has_narrow(kernel: Kernel) -> bool:
+    """Some atomic is one for its block alone."""
+    functions = [kernel.function, *callees(kernel.function)]
+    return any(is_narrow(node) for one in functions for node in walk(one.body))
+
+
 def _is_atomic(node: nodes.Node) -> bool:
     return isinstance(node, nodes.Intrinsic) and ALL_ROWS[node.name].is_atomic
 
@@ -152,6 +160,8 @@ def _run(
             watchers.append(unassigned.Marked())
     if options.checks.races:
         watchers.append(Races())
+        if _has_narrow(kernel):
+            watchers.append(Scopes())
     order = None if options.seed is None else np.random.default_rng(options.seed)
     shared, bytes_of_block, granule = _shared(kernel, launch)
     watching = Watching(watchers, options.checks.divisions)

@@ -70,6 +70,8 @@ MODULES: Final = (
     "divergence",
     "source",
     "orders",
+    "graphs",
+    "nested",
 )
 NOMINAL: Final = 256  # threads of a block, where a kernel does not say
 SUITES: Final = frozenset({"GPUVerify", "ScoR", "Indigo", "own"})

@@ -219,7 +219,7 @@ def trips_of_an_array_good(out: kb.array(dtype=int), trips: kb.array(dtype=int))
     total = 0
     if trips.shape[0] == 1:
         for k in range(trips[0]):
-            total += k
+            total += k  # may overflow
             kb.syncthreads()
     if kb.tid() < out.shape[0]:
         out[kb.tid()] = total

@@ -278,3 +278,37 @@ def rows_of_a_pitch_good(data: kb.array(dtype=float), out: kb.array(dtype=float)
     i = kb.tid()
     if i * pitch < data.shape[0] and i < out.shape[0] and pitch >= 0:
         out[i] = data[i * pitch]
+
+
+@case("coalescing", "own", At(grid=(2, 2), block=(16, 16), a=(32, 32), out=(32, 32)), symbolic="any")
+@kb.kernel
+def square_of_a_plane_good(a: kb.array2d(dtype=float), out: kb.array2d(dtype=float)):
+    i = kb.block_idx().y * 16 + kb.thread_idx().y
+    j = kb.block_idx().x * 16 + kb.thread_idx().x
+    if i < a.shape[0] and j < a.shape[1] and i < out.shape[0] and j < out.shape[1]:
+        out[i, j] = a[i, j]
+
+
+@case("coalescing", "own", At(grid=(2, 2), block=(16, 16), a=(32, 32), out=(32, 32)), symbolic="any")
+@kb.kernel
+def square_of_a_plane_bad(a: kb.array2d(dtype=float), out: kb.array2d(dtype=float)):
+    i = kb.block_idx().y * 16 + kb.thread_idx().x
+    j = kb.block_idx().x * 16 + kb.thread_idx().y
+    if i < a.shape[0] and j < a.shape[1] and i < out.shape[0] and j < out.shape[1]:
+        out[i, j] = a[i, j]  # finds coalescing 16 of 4
+
+
+@case("coalescing", "own", At(128, block=64, data=1000))
+@kb.kernel(block_dim=64)
+def turns_of_the_grid_good(data: kb.array(dtype=float)):
+    for i in kb.grid_range(data.shape[0]):
+        data[i] = data[i] * 2.0
+
+
+@case("coalescing", "own", At(128, block=64, data=1024))
+@kb.kernel(block_dim=64)
+def turns_of_the_grid_bad(data: kb.array(dtype=float)):
+    each = data.shape[0] // 128
+    if kb.tid() < 128:
+        for k in range(each):
+            data[kb.tid() * each + k] = 2.0  # finds coalescing 32 of 4

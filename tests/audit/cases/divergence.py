@@ -196,3 +196,61 @@ def end_of_the_array_open(data: kb.array(dtype=float), out: kb.array(dtype=float
     i = kb.tid()
     if i < data.shape[0] and i < out.shape[0]:  # may divergence
         out[i] = data[i]
+
+
+@case("divergence", "own", LINE)
+@kb.kernel(block_dim=64)
+def one_of_four_good(data: kb.array(dtype=float), out: kb.array(dtype=float)):
+    i = kb.tid()
+    if i < data.shape[0] and i < out.shape[0]:
+        task = i // 32
+        if task == 0:
+            out[i] = kb.sin(data[i]) * 2.0
+        elif task == 1:
+            out[i] = kb.cos(data[i]) * 3.0
+        elif task == 2:
+            out[i] = kb.sqrt(kb.abs(data[i])) + 1.0
+        else:
+            out[i] = kb.exp(-data[i]) + 1.0
+
+
+@case("divergence", "own", LINE)
+@kb.kernel(block_dim=64)
+def one_of_four_bad(data: kb.array(dtype=float), out: kb.array(dtype=float)):
+    i = kb.tid()
+    if i < data.shape[0] and i < out.shape[0]:
+        task = i % 4
+        if task == 0:  # finds divergence
+            out[i] = kb.sin(data[i]) * 2.0
+        elif task == 1:
+            out[i] = kb.cos(data[i]) * 3.0
+        elif task == 2:
+            out[i] = kb.sqrt(kb.abs(data[i])) + 1.0
+        else:
+            out[i] = kb.exp(-data[i]) + 1.0
+
+
+@case("divergence", "own", At(N, block=64, out=N, n=8))
+@kb.kernel(block_dim=64)
+def left_by_a_break_good(out: kb.array(dtype=float), n: int):
+    i = kb.tid()
+    x = 0.0
+    for k in range(64):
+        if k > n:
+            break
+        x = x * 0.5 + float(k)
+    if i < out.shape[0]:
+        out[i] = x
+
+
+@case("divergence", "own", At(N, block=64, out=N, n=8))
+@kb.kernel(block_dim=64)
+def left_by_a_break_bad(out: kb.array(dtype=float), n: int):
+    i = kb.tid()
+    x = 0.0
+    for k in range(64):  # finds divergence
+        if k > n + kb.lane_id():  # finds divergence
+            break
+        x = x * 0.5 + float(k)
+    if i < out.shape[0]:
+        out[i] = x

@@ -309,7 +309,7 @@ def counted_by_all_good(out: kb.array(dtype=int)):
         kb.atomic_add(out, 0, 1, scope="device")
 
 
-@case("global-races", "ScoR", At(2 * BLOCK, out=1), unseen="atomics are atomic for all, whatever their scope")
+@case("global-races", "ScoR", At(2 * BLOCK, out=1))
 @kb.kernel(block_dim=BLOCK)
 def counted_by_all_bad(out: kb.array(dtype=int)):
     if kb.thread_idx() == 0 and out.shape[0] > 0:
@@ -323,7 +323,7 @@ def counted_by_a_block_good(out: kb.array(dtype=int)):
         kb.atomic_add(out, kb.block_idx(), 1, scope="block")
 
 
-@case("global-races", "ScoR", At(2 * BLOCK, out=2), unseen="atomics are atomic for all, whatever their scope")
+@case("global-races", "ScoR", At(2 * BLOCK, out=2))
 @kb.kernel(block_dim=BLOCK)
 def counted_by_a_block_bad(out: kb.array(dtype=int)):
     if kb.block_idx() < out.shape[0]:
@@ -340,7 +340,7 @@ def one_scope_for_all_good(out: kb.array(dtype=int)):
             kb.atomic_max(out, 0, kb.tid() + 1)
 
 
-@case("global-races", "ScoR", At(2 * BLOCK, out=1), unseen="atomics are atomic for all, whatever their scope")
+@case("global-races", "ScoR", At(2 * BLOCK, out=1))
 @kb.kernel(block_dim=BLOCK)
 def one_scope_for_all_bad(out: kb.array(dtype=int)):
     if out.shape[0] > 0:

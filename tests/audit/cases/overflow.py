@@ -123,7 +123,7 @@ def last_stride_bad(out: kb.array(dtype=int), n: int):
         out[i] = trips
 
 
-@case("overflow", "own", At(32, block=32, out=32, n=2147483647), symbolic="unknown")
+@case("overflow", "own", At(32, block=32, out=32, n=2147483647))
 @kb.kernel
 def last_stride_good(out: kb.array(dtype=int), n: int):
     i = kb.tid()

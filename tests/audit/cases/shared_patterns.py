@@ -630,7 +630,7 @@ def up_and_down_good(data: kb.array(dtype=int), out: kb.array(dtype=int)):
         kb.syncthreads()
         k = (t + 1) * step * 2 - 1
         if k < BLOCK:
-            tile[k] = tile[k] + tile[k - step]
+            tile[k] = tile[k] + tile[k - step]  # may overflow
         step = step * 2
     kb.syncthreads()
     if t == 0:
@@ -642,7 +642,7 @@ def up_and_down_good(data: kb.array(dtype=int), out: kb.array(dtype=int)):
         if k < BLOCK:
             x = tile[k - step]
             tile[k - step] = tile[k]
-            tile[k] = tile[k] + x
+            tile[k] = tile[k] + x  # may overflow
         step = step // 2
     kb.syncthreads()
     if kb.tid() < out.shape[0]:

@@ -128,3 +128,57 @@ def narrow_all_the_way_good_wide(data: kb.array(dtype=kb.float64), out: kb.array
     i = kb.tid()
     if i < data.shape[0] and i < out.shape[0]:
         out[i] = data[i] * 0.1
+
+
+@case("source", "own", At((8, 16), block=64, a=(8, 16)))
+@kb.kernel
+def rows_and_columns_good(a: kb.array2d(dtype=float)):
+    i, j = kb.tid()
+    if i < a.shape[0] and j < a.shape[1]:
+        a[i, j] = a[i, j] * 2.0
+
+
+@case("source", "own", At(1, block=1, a=(8, 16)), unseen=RIGHT)
+@kb.kernel
+def rows_and_columns_bad(a: kb.array2d(dtype=float)):
+    for i in range(a.shape[0]):  # finds source
+        for j in range(a.shape[1]):  # finds source
+            a[i, j] = a[i, j] * 2.0
+
+
+@case("source", "own", At(N, block=64, data=N, scale=2.0, offset=1.0))
+@kb.kernel
+def every_scalar_good(data: kb.array(dtype=float), scale: float, offset: float):
+    i = kb.tid()
+    if i < data.shape[0]:
+        data[i] = kb.clamp(data[i] * scale, -offset, offset)
+
+
+@case("source", "own", At(N, block=64, data=N, scale=2.0, offset=1.0), unseen=RIGHT)
+@kb.kernel
+def every_scalar_bad(data: kb.array(dtype=float), scale: float, offset: float):  # finds source
+    i = kb.tid()
+    if i < data.shape[0]:
+        data[i] = kb.clamp(data[i] * scale, -scale, scale)
+
+
+@case("source", "own", At(8, block=8, a=(8, 16), out=8))
+@kb.kernel
+def row_of_each_good(a: kb.array2d(dtype=float), out: kb.array(dtype=float)):
+    i = kb.tid()
+    if i < a.shape[0] and i < out.shape[0]:
+        total = 0.0
+        for j in range(a.shape[1]):
+            total += a[i, j]
+        out[i] = total
+
+
+@case("source", "own", At(8, block=8, a=(8, 16), out=8), unseen=RIGHT)
+@kb.kernel
+def row_of_each_bad(a: kb.array2d(dtype=float), out: kb.array(dtype=float)):
+    if kb.tid() == 0:
+        for i in range(kb.min(a.shape[0], out.shape[0])):  # finds source
+            total = 0.0
+            for j in range(a.shape[1]):  # finds source
+                total += a[i, j]
+            out[i] = total
