@@ -76,10 +76,7 @@ class Expressions:
             case nodes.Const(value):
                 return _constant(value, expr.type)
             case nodes.Read(symbol):
-                found = state.variables.get(symbol)
-                if found is None:
-                    found = state.variables[symbol] = self._unassigned(symbol)
-                return found
+                return self._read(symbol, state, expr.span)
             case nodes.Table(name):
                 assert isinstance(expr.type, Array)
                 return Reference(self._table(name, expr.type))
@@ -141,10 +138,16 @@ class Expressions:
     def _within(self, state: State, condition: Condition) -> State:
         """The state where a condition holds; variables are those of the state itself."""
         path = conditions.all_of((state.path, condition))
-        return State(state.variables, path, state.phases, state.warp_phases)
+        return State(state.variables, path, state.phases, state.warp_phases, state.assigned)
 
-    def _unassigned(self, symbol: nodes.Symbol) -> Value:
-        return zero(symbol.type)
+    def _read(self, symbol: nodes.Symbol, state: State, span: Span | None) -> Value:
+        assigned = state.assigned.get(symbol, conditions.FALSE)
+        if assigned.kind != "true":
+            self.run.unset(symbol.name, assigned, state, span)
+        found = state.variables.get(symbol)
+        if found is None:
+            found = state.variables[symbol] = zero(symbol.type)
+        return found
 
     def _table(self, name: str, type: Array) -> Memory:
         key = ("table", name)
@@ -254,7 +257,7 @@ class Expressions:
         for one in indices:
             taint |= one.taint
         if memory.is_changed or memory.space == "shared":
-            return fresh(type, f"{memory.name}[…]", THREAD, taint | SYNC)
+            return fresh(type, f"{memory.name}[…]", THREAD, taint | (memory.bit or SYNC))
         return _element(type, memory, indices, part, level, taint | DATA)
 
     def _part(self, expr: nodes.Component | nodes.Member, state: State) -> Value:

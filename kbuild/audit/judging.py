@@ -21,7 +21,7 @@ from kbuild.audit.proving import Facts
 from kbuild.audit.records import Records
 from kbuild.audit.solver import Model, Solver
 from kbuild.audit.substitution import Other
-from kbuild.audit.terms import DATA, LOOP, SYNC, Atom, Term, deep_atoms
+from kbuild.audit.terms import DATA, LOOP, STORED, SYNC, Atom, Term, deep_atoms
 from kbuild.errors import Span
 
 SMALL_GRID, SMALL_EXTENT = 4, 2048  # of examples, where there is one so small
@@ -96,9 +96,11 @@ class Judge:
         paths: Iterable[Condition],
         other: Other | None = None,
         is_data_fine: bool = False,
+        fine: int = 0,
     ) -> Answer:
         """The solver's: `known` must not hold together. `relevant` are the terms that decide (indices), `paths` lead
-        there. `is_data_fine`: contents of arrays may be chosen for an example, too."""
+        there. `is_data_fine`: contents of arrays may be chosen for an example, too; `fine`: what else may be anything
+        on the way."""
         if self.solver is None:
             return Answer("unknown", "no solver", "intervals do not decide it, and no solver is installed")
         if self.is_late():
@@ -118,7 +120,7 @@ class Judge:
                 else "it goes wrong only where arrays are larger than they must be"
             )
             return Answer("unknown", "solver", why)
-        reason = self._doubt(relevant, paths, is_data_fine)
+        reason = self._doubt(relevant, paths, is_data_fine, fine)
         return Answer("unknown" if reason else "found", "solver", reason, model, other)
 
     def _small(self) -> list[Condition]:
@@ -129,8 +131,8 @@ class Judge:
         most = terms.number(SMALL_EXTENT)
         return [*found, *(conditions.at_most(one, most) for one in sizes if not one.is_constant)]
 
-    def _doubt(self, relevant: Iterable[Term], paths: Iterable[Condition], is_data_fine: bool) -> str:
-        """Why an example proves nothing; "" where it does."""
+    def _doubt(self, relevant: Iterable[Term], paths: Iterable[Condition], is_data_fine: bool, fine: int) -> str:
+        """Why an example proves nothing; "" where it does. On the way there what is `fine` may be anything."""
         taint, loads = 0, dict[str, None]()
         for term in relevant:
             for atom in deep_atoms(term):
@@ -141,8 +143,11 @@ class Judge:
             taint &= ~DATA
         for path in paths:
             for one in conditions.conjuncts(path):
-                # What a comparison of floats comes out as may be anything; how often a loop has run may not.
-                taint |= one.taint & ~DATA & (~LOOP if one.kind == "opaque" else ~0)
+                if one not in self.records.invariants:
+                    # What a comparison of floats comes out as may be anything; how often a loop has run may not.
+                    taint |= one.taint & ~DATA & ~fine & (~LOOP if one.kind == "opaque" else ~0)
+        if taint >= STORED:
+            taint |= SYNC
         for kind in (SYNC, LOOP, DATA):
             if taint & kind:
                 return _WHY[kind].format(names=" and ".join(loads) or "arrays")

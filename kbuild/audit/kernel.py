@@ -40,7 +40,7 @@ _COMMON: Final = {
 @dataclass(frozen=True, slots=True)
 class Options:
     """`block`: threads of a block along x, y, z, if they are known; `launch`: what else is known of one.
-    `time_limit`: seconds for the questions about a kernel, past which none is answered; `use_solver` False does without it."""
+    `time_limit`: seconds for the questions about a kernel. `use_solver`: False does without one."""
 
     block: tuple[int, int, int] | None = None
     launch: Launch = ANY
@@ -83,6 +83,9 @@ def _audited(kernel: Kernel, options: Options, start: float) -> KernelAudit:
     for unset in initialization.unset(judge):
         counts["initialization"].append(unset.answer)
         findings += report.unset(unset)
+    for variable in initialization.unset_variables(judge):
+        counts["initialization"].append(variable.answer)
+        findings += report.unset_variable(variable)
     for overflow in bounds.overflows(judge):
         counts["overflow"].append(overflow.answer)
     costs = list(_costs(report, judge))

@@ -31,8 +31,8 @@ class NoNumber(Exception):
 class Lanes:
     """Values for the threads `numbers` (in their block, x fastest; in the launch where there are no blocks).
 
-    `trips` gives the number of the trip that each loop is in, `block` which block along x it is. `is_strict`: nothing
-    but the place in the block has a number.
+    `trips` gives the number of the trip that each loop is in, `block` which block along x it is. Sizes are
+    `nominal` where nothing else is known. `is_strict`: nothing but the place in the block has a number.
     """
 
     def __init__(
@@ -42,10 +42,11 @@ class Lanes:
         numbers: Integers,
         trips: Callable[[Atom], int],
         block: int = 1,
+        nominal: int = NOMINAL,
         is_strict: bool = False,
     ) -> None:
         self.place, self.contracts, self.numbers, self._trips = place, contracts, numbers, trips
-        self.is_strict = is_strict
+        self.is_strict, self.nominal = is_strict, nominal
         self._atoms: dict[Atom, Any] = {}
         x, y, _ = place.blocks.shape
         axes = (numbers % x, numbers // x % y, numbers // (x * y))
@@ -58,7 +59,7 @@ class Lanes:
     def _place_blocks(self, block: int) -> None:
         for axis, term in enumerate(self.place.block):
             for atom in term.atoms():
-                self._atoms[atom] = block if axis == 0 else 1
+                self._atoms[atom] = min(block, atom.high or 0) if axis == 0 else min(1, atom.high or 0)
         for term in self.place.grid:
             for atom in term.atoms():
                 self._atoms[atom] = NOMINAL_GRID
@@ -66,8 +67,8 @@ class Lanes:
             left = self.numbers + block * self.place.blocks.size
             for axis in reversed(range(self.place.ndim)):
                 for atom in self.place.coordinates[axis].atoms():
-                    self._atoms[atom] = left % NOMINAL if axis else left
-                left = left // NOMINAL
+                    self._atoms[atom] = left % self.nominal if axis else left
+                left = left // self.nominal
         for atom in self.place.lane.atoms():
             self._atoms[atom] = self.numbers % 32
 
@@ -98,11 +99,11 @@ class Lanes:
 
     def _size(self, atom: Atom) -> int:
         """A size of the launch: what is taken for granted of it, else a round one."""
-        self._atoms[atom] = NOMINAL  # should it be said of itself
+        self._atoms[atom] = self.nominal  # should it be said of itself
         for extent, least in self.contracts.known.items():
             if [*extent.atoms()] == [atom]:
                 return max(int(self.term(one).max()) for one in least)
-        return NOMINAL if atom.high is None or atom.high >= NOMINAL else atom.high
+        return self.nominal if atom.high is None or atom.high >= self.nominal else atom.high
 
     def _operation(self, atom: Atom) -> Any:
         if atom.kind in ("load", "call", "convert"):

@@ -79,6 +79,7 @@ class Place:
             return terms.ZERO
         name = "block_idx" if axes == 1 else f"block_idx.{_AXES[axis]}"
         most = min(_LIMITS[axis], MOST_THREADS // self.blocks.size) - 1
+        most = self.grid[axis].constant - 1 if self.grid[axis].is_constant else most
         one = terms.of(terms.symbol(name, 0, most, BLOCK))
         self.facts.append(conditions.less(one, self.grid[axis]))
         return one

@@ -23,7 +23,7 @@ from kbuild.audit.places import WARP
 from kbuild.audit.proving import Facts
 from kbuild.audit.records import Access, Phases
 from kbuild.audit.substitution import Other
-from kbuild.audit.terms import UNIFORM, Monomial, Term, deep_atoms
+from kbuild.audit.terms import DATA, UNIFORM, Monomial, Term, deep_atoms
 
 MOST_MEETINGS: Final = 8  # that are looked at
 
@@ -144,10 +144,31 @@ def _meet(judge: Judge, one: Access, two: Access, is_in_block: bool) -> Answer:
         return PROVED
     equal = [conditions.equal(one, terms.ZERO) for one in equations]
     paths = [one.path, two.path]
-    answer = judge.answer([*known, *equal], [*own, *others], paths, other, is_data_fine=_is_update(one, two))
+    relevant = [*own, *others]
+    fine = one.memory.bit
+    if _is_data(one.indices) and _is_data(two.indices) and not _is_update(one, two):
+        # Whatever arrays hold: two threads take their index from one element.
+        same = list(_same_elements(own, other))
+        answer = judge.answer([*known, *equal, *same], relevant, paths, other, is_data_fine=True, fine=fine)
+        if answer.verdict == "found":
+            return answer
+    is_data_fine = _is_update(one, two) or _is_data(one.indices) != _is_data(two.indices)
+    answer = judge.answer([*known, *equal], relevant, paths, other, is_data_fine, fine)
     if answer.verdict == "found" and _is_ordered_otherwise(one, two):
         return Answer("unknown", answer.rule, "order by atomics is not followed", answer.model, other)
     return answer
+
+
+def _is_data(indices: tuple[Term, ...]) -> bool:
+    """An index is what an array holds."""
+    return any(term.taint & DATA for term in indices)
+
+
+def _same_elements(own: list[Term], other: Other) -> Iterator[Condition]:
+    """That both threads take what an array holds from the same element."""
+    for atom in {atom for term in own for atom in deep_atoms(term) if atom.kind == "load"}:
+        for index in atom.arguments:
+            yield conditions.equal(index, other.term(index))
 
 
 def _by_counting(judge: Judge, one: Access, two: Access) -> list[tuple[int, int]] | None:

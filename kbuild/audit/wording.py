@@ -86,6 +86,14 @@ class Wording:
             message = f"reads element {unset.element} of {name}, where nothing is stored before"
         yield self._finding("KB415", "initialization", unset.span, message, unset.answer, name, None)
 
+    def unset_variable(self, unset: initialization.UnsetVariable) -> Iterator[Finding]:
+        """A variable that is read before anything is assigned."""
+        if unset.answer.verdict == "proved":
+            return
+        may = "" if unset.answer.verdict == "found" else f", as far as is known: {unset.answer.reason}"
+        message = f"{unset.name} is read here, and not every way here assigns it (it is zero then){may}"
+        yield self._finding("KB415", "initialization", unset.span, message, unset.answer, unset.name, None)
+
     def banks(self, banks: patterns.Banks) -> Iterator[Finding]:
         """Lanes that wait for one bank."""
         if banks.wavefronts <= banks.least:
