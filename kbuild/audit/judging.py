@@ -97,16 +97,19 @@ class Judge:
         other: Other | None = None,
         is_data_fine: bool = False,
         fine: int = 0,
+        is_large: bool = False,
     ) -> Answer:
         """The solver's: `known` must not hold together. `relevant` are the terms that decide (indices), `paths` lead
         there. `is_data_fine`: contents of arrays may be chosen for an example, too; `fine`: what else may be anything
-        on the way."""
+        on the way. `is_large`: small launches would not show it."""
         if self.solver is None:
             return Answer("unknown", "no solver", "intervals do not decide it, and no solver is installed")
         if self.is_late():
             return LATE
         # Small launches first: products of sizes are hard for the solver, unless the sizes are small.
-        tight, model = self.solver.solve([*_both(self.exact(), other), *self._small(), *known])
+        tight, model = "", None
+        if not is_large:
+            tight, model = self.solver.solve([*_both(self.exact(), other), *self._small(), *known])
         if tight != "sat":
             weak, _ = self.solver.solve([*_both(self.weak(), other), *known])
             if weak == "unsat":

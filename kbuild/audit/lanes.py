@@ -19,6 +19,7 @@ from kbuild.audit.terms import UNIFORM, Atom, Term
 
 NOMINAL: Final = 1024  # of an extent or a number that the launch gives
 NOMINAL_GRID: Final = 64
+WIDE: Final = 1 << 40  # a larger factor could leave the integers of NumPy
 
 Integers = NDArray[np.int64]
 Bools = NDArray[np.bool_]
@@ -74,6 +75,8 @@ class Lanes:
 
     def term(self, term: Term) -> Integers:
         """A number for each thread. Raises NoNumber."""
+        if not -WIDE < term.constant < WIDE or any(not -WIDE < n < WIDE for _, n in term.parts):
+            raise NoNumber(repr(term))
         total = np.full(len(self.numbers), term.constant, np.int64)
         for monomial, n in term.parts:
             product: Any = n

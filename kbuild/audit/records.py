@@ -72,6 +72,7 @@ class Arithmetic:
     type: Type
     path: Condition
     span: Span | None
+    is_product: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +83,7 @@ class Branch:
     path: Condition
     span: Span | None
     is_loop: bool
+    has_else: bool = False
 
 
 @dataclass(frozen=True, slots=True)

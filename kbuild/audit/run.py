@@ -145,7 +145,7 @@ class Run:
             )
         )
 
-    def fits(self, result: Term, type: Type, state: State, span: Span | None) -> None:
+    def fits(self, result: Term, type: Type, state: State, span: Span | None, is_product: bool) -> None:
         """Writes down that a result must be in its type, where that is not seen at once."""
         low, high = self.facts(state.path).range_of(result)
         least, most = range_of_type(type)
@@ -154,7 +154,7 @@ class Run:
         if low is not None and high is not None and least <= low and high <= most:
             return
         if not self.is_trial and not self.is_in_library:
-            self.records.arithmetic.append(Arithmetic(result, type, state.path, self.place_of(span)))
+            self.records.arithmetic.append(Arithmetic(result, type, state.path, self.place_of(span), is_product))
 
     def unset(self, name: str, assigned: Condition, state: State, span: Span | None) -> None:
         """Writes down that a variable is read to which perhaps nothing has been assigned."""

@@ -226,7 +226,7 @@ class Statements:
             return self.block(then, state)
         if chosen.kind == "false":
             return self.block(otherwise, state)
-        self.branch(chosen, state, stmt, is_loop=False)
+        self.branch(chosen, state, stmt, has_else=bool(otherwise))
         one = self.block(then, state.copy(conditions.all_of((state.path, chosen))))
         negated = conditions.negation(chosen)
         two = self.block(otherwise, state.copy(conditions.all_of((state.path, negated))))
@@ -249,10 +249,12 @@ class Statements:
                         return conditions.truth(condition.kind == "ne")
         return condition
 
-    def branch(self, condition: Condition, state: State, stmt: Stmt, is_loop: bool) -> None:
+    def branch(
+        self, condition: Condition, state: State, stmt: Stmt, is_loop: bool = False, has_else: bool = False
+    ) -> None:
         """Writes a condition down that threads may see differently."""
         if condition.level == THREAD and not self.run.is_trial and not self.run.is_in_library:
-            self.run.records.branches.append(Branch(condition, state.path, stmt.span, is_loop))
+            self.run.records.branches.append(Branch(condition, state.path, stmt.span, is_loop, has_else))
 
     def _return(self, value: Expr | None, state: State) -> None:
         if value is not None:
