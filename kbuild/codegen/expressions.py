@@ -60,13 +60,20 @@ _WRAPPING = frozenset({"add", "sub", "mul"})
 
 class ExpressionEmitter:
     """Texts of the expressions of one function; `name_of` names its symbols. `never_negative` are the variables for
-    which an index need not be asked whether it counts from the end; None where no index does.
+    which an index need not be asked whether it counts from the end; None where no index does. `kept_whole`: elements
+    whose address is a product that stays whole (see `addresses`).
     """
 
     def __init__(
-        self, unit: Unit, thread: str, name_of: Callable[[Symbol], str], never_negative: frozenset[Symbol] | None
+        self,
+        unit: Unit,
+        thread: str,
+        name_of: Callable[[Symbol], str],
+        never_negative: frozenset[Symbol] | None,
+        kept_whole: dict[nodes.Index, str],
     ) -> None:
         self.unit, self.thread, self.name_of, self.never_negative = unit, thread, name_of, never_negative
+        self.kept_whole = kept_whole
 
     def text(self, expr: Expr) -> str:
         """The expression; compound ones stand in parentheses."""
@@ -125,7 +132,10 @@ class ExpressionEmitter:
 
     def element(self, place: nodes.Index) -> str:
         """An element of an array, as a place."""
-        return f"{self.text(place.array)}({', '.join(self.positions(place.array, place.indices))})"
+        array, positions = self.text(place.array), ", ".join(self.positions(place.array, place.indices))
+        is_plain = all(self.counts_from_beginning(index) for index in place.indices)
+        form = f".{self.kept_whole[place]}" if is_plain and place in self.kept_whole else ""
+        return f"{array}{form}({positions})"
 
     def bare(self, expr: Expr) -> str:
         """The expression without the parentheses around it, for places that need none."""
@@ -139,9 +149,13 @@ class ExpressionEmitter:
 
     def position(self, index: Expr, extent: str) -> str:
         """An index counted from the beginning: one below zero counts from the end."""
-        if self.never_negative is None or is_never_negative(index, self.never_negative):
+        if self.counts_from_beginning(index):
             return self.text(index)
         return f"{self.unit.from_end()}({self.bare(index)}, {extent})"
+
+    def counts_from_beginning(self, index: Expr) -> bool:
+        """An index need not be asked whether it counts from the end."""
+        return self.never_negative is None or is_never_negative(index, self.never_negative)
 
     def extent(self, array: Expr, axis: int) -> str:
         """Size of a dimension; a view's is one of the array that it is part of."""

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kbuild.codegen import blocks, launch_bounds, native, printing
+from kbuild.codegen.addresses import kept_whole
 from kbuild.codegen.declarations import declared_in_place
 from kbuild.codegen.expressions import ExpressionEmitter, uses_thread
 from kbuild.codegen.helpers import INLINE
@@ -15,7 +16,7 @@ from kbuild.codegen.types import unsigned_name
 from kbuild.ir import nodes
 from kbuild.ir.blocks import in_whole_blocks
 from kbuild.ir.nodes import Const, Expr, Function, Kernel, Stmt, Symbol
-from kbuild.ir.signs import never_negative
+from kbuild.ir.signs import is_positive, never_negative
 from kbuild.ir.traverse import walk
 from kbuild.ir.types import VOID, WORD, Array, Scalar, Shared, Type
 
@@ -50,7 +51,7 @@ class FunctionEmitter:
         self.names = Names(spellings, frozenset(self._used_names()))
         self.symbol_names: dict[Symbol, str] = {}
         self.expressions = ExpressionEmitter(
-            unit, thread, self.name_of, never_negative(function) if function.wraps else None
+            unit, thread, self.name_of, never_negative(function) if function.wraps else None, kept_whole(function)
         )
         self.in_place = declared_in_place(function)
         self.lines: list[str] = []
@@ -259,8 +260,8 @@ class FunctionEmitter:
         rising = f"({start} < {stop} ? ({last} - {first} - 1) / ({unsigned}){step} + 1 : 0)"
         falling = f"({start} > {stop} ? ({first} - {last} - 1) / (0 - ({unsigned}){step}) + 1 : 0)"
         count = f"{step} > 0 ? {rising} : {step} < 0 ? {falling} : 0"
-        if isinstance(stmt.step, Const):
-            count = rising if stmt.step.value > 0 else falling
+        if is_positive(stmt.step) or isinstance(stmt.step, Const):
+            count = rising if is_positive(stmt.step) else falling
         self.line(f"const {unsigned} {trips} = {count};", indent, stmt)
         self.line(f"for ({unsigned} {trip} = 0; {trip} < {trips}; ++{trip}) {{", indent, stmt)
         value = f"({kind})(({unsigned}){start} + {trip} * ({unsigned}){step})"

@@ -96,6 +96,9 @@ class UnitEmitter:
                 return array_name(type, element)
             case Array():
                 element = self.type_name(type.element)
+                self.parts.setdefault(("wide",), helpers.WIDE)
+                if type.ndim > 1:
+                    self.parts.setdefault(("further",), helpers.FURTHER)
                 self.parts.setdefault(("array", str(type.ndim)), helpers.array(type.ndim))
                 return array_name(type, element)
             case Struct() | Tuple():
