@@ -1,9 +1,10 @@
 """Which elements of arrays get their address from a product that the compiler leaves whole.
 
-An index times a stride is one instruction, of 32-bit factors and a product of 64 bits. Where the compiler widens a factor
-first, which it does to take it out of a loop or because another block uses it too, what is left to do is a product of 64
-bits: three instructions and a pair of registers for each pointer. `array.at(i)` gives it the instruction as it is,
-and `array.across(i, j)` the same with the last index first, which is what a loop over rows of one column needs.
+An index times a stride is one instruction, of 32-bit factors and a product of 64 bits. Where the compiler widens a
+factor first, which it does to take it out of a loop or because another block uses it too, what is left to do is a
+product of 64 bits: three instructions and a pair of registers for each pointer. `array.at(i)` gives it the instruction
+as it is, and `array.across(i, j)` the same with the last index first, which is what a loop over rows of one column
+needs.
 
 What it cannot see into it cannot recognise either: of the same element twice it would load twice. So `array(i)`, which
 is plain C, is the form of an element that is met again, and of constant indices, which cost nothing.
@@ -25,11 +26,23 @@ _Key = tuple[Any, ...]
 _OF_MEMORY = (nodes.Index, nodes.Call, nodes.Intrinsic)  # whose value may be another one each time
 
 
-def kept_whole(function: Function) -> dict[Index, str]:
-    """`at` or `across`, for the elements whose address is `array.at(…)` or `array.across(…)`."""
+@dataclass(frozen=True, slots=True)
+class Addresses:
+    """`at` or `across`, for the elements whose address is `array.at(…)` or `array.across(…)`; and those that are read
+    again after they were met.
+    """
+
+    kept_whole: dict[Index, str]
+    met_again: frozenset[Index]
+
+
+def of_function(function: Function) -> Addresses:
+    """What is known of the elements that a function loads and stores."""
     met = _Met()
     met.block(function.body, None)
-    return {one.index: _form(one) for places in met.places.values() for one in _chosen(places)}
+    groups = list(met.places.values())
+    again = [one.index for places in groups if _is_read_again(places) for one in places]
+    return Addresses({one.index: _form(one) for places in groups for one in _chosen(places)}, frozenset(again))
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,20 +58,27 @@ class _Place:
 
 def _chosen(places: list[_Place]) -> list[_Place]:
     """Of the places of one element those that get the product whole."""
+    if not _is_narrow(places[0].index):
+        return []
     if any(one.changing is None for one in places):
         return [] if len(places) > 1 else places
-    if any(one.is_read for one in places[1:]):  # what is known of it then would be forgotten
+    if _is_read_again(places):
         return []
-    return [one for one in places if any(_changes(i, one.changing) for i in one.index.indices)]
+    return [one for one in places if any(changes(i, one.changing) for i in one.index.indices)]
+
+
+def _is_read_again(places: list[_Place]) -> bool:
+    """What is known of the element by then should not be forgotten."""
+    return any(one.is_read for one in places[1:])
 
 
 def _form(place: _Place) -> str:
     """What is the same in every trip is added first, and once."""
-    changes = [_changes(one, place.changing) for one in place.index.indices]
-    return "across" if any(changes) and not changes[-1] else "at"
+    moves = [changes(one, place.changing) for one in place.index.indices]
+    return "across" if any(moves) and not moves[-1] else "at"
 
 
-def _changes(expr: Expr, changing: frozenset[Symbol] | None) -> bool:
+def changes(expr: Expr, changing: frozenset[Symbol] | None) -> bool:
     """The value may differ from trip to trip."""
     return changing is not None and any(
         isinstance(node, _OF_MEMORY) or (isinstance(node, nodes.Read) and node.symbol in changing)
@@ -77,7 +97,7 @@ class _Met:
             target = stmt.target if isinstance(stmt, nodes.Assign) else None
             inner = changing
             if isinstance(stmt, (nodes.For, nodes.While)):
-                inner = (changing or frozenset()) | _assigned(stmt)
+                inner = (changing or frozenset()) | assigned(stmt)
             for expr in own_expressions(stmt):
                 # A condition is asked in each trip.
                 self.expression(expr, target, inner if isinstance(stmt, nodes.While) else changing)
@@ -86,12 +106,12 @@ class _Met:
 
     def expression(self, root: Expr, target: Expr | None, changing: frozenset[Symbol] | None) -> None:
         for node in walk(root):
-            if isinstance(node, nodes.Index) and _is_narrow(node):
+            if isinstance(node, nodes.Index):
                 place = _Place(node, node is not target, changing)
                 self.places.setdefault(_key(node), []).append(place)
 
 
-def _assigned(loop: nodes.For | nodes.While) -> frozenset[Symbol]:
+def assigned(loop: nodes.For | nodes.While) -> frozenset[Symbol]:
     """Variables that a loop assigns, with its counter."""
     found = {loop.symbol} if isinstance(loop, nodes.For) else set[Symbol]()
     for node in walk(loop.body):
@@ -118,7 +138,7 @@ def _key(value: Any) -> Any:
     """What a node says, wherever it stands."""
     if isinstance(value, tuple):
         return tuple(_key(one) for one in value)
-    if isinstance(value, (*nodes.EXPRESSIONS,)):
+    if dataclasses.is_dataclass(value) and isinstance(value, (*nodes.EXPRESSIONS,)):
         names = [one.name for one in dataclasses.fields(value) if one.name != "span"]
         return (type(value).__name__, *(_key(getattr(value, name)) for name in names))
     return value

@@ -169,7 +169,7 @@ WIDE = f"""\
 FURTHER = f"""\
 {INLINE} char *kb_further(char *p, int a, int b) {{
     char *r; asm("mad.wide.s32 %0, %1, %2, %3;" : "=l"(r) : "r"(a), "r"(b), "l"(p));
-    __builtin_assume(__isGlobal(r)); return r;
+    bool is_global = __isGlobal(r); __builtin_assume(is_global); return r;
 }}
 """
 
@@ -179,13 +179,24 @@ def array(ndim: int) -> str:
     axes = range(ndim)
     parameters, narrow = (", ".join(f"{kind} i{axis}" for axis in axes) for kind in ("long long", "int"))
     offset = " + ".join(f"i{axis} * stride[{axis}]" for axis in axes)
+    near = " + ".join(["data", *(f"kb_wide(i{a}, stride[{a}])" for a in axes[:-1]), f"i{ndim - 1} * (int)sizeof(T)"])
+    parts = ", ".join([*(f"int i{axis}" for axis in axes[:-1]), f"long long i{ndim - 1}"])
     across = "" if ndim == 1 else _whole("across", narrow, tuple(reversed(axes)))
     return f"""\
 template <class T> struct kb_array{ndim} {{
     char *data; int shape[{ndim}]; int stride[{ndim}];
     __device__ __forceinline__ T &operator()({parameters}) const {{ return *(T *)(data + ({offset})); }}
-{_whole("at", narrow, tuple(axes))}{across}}};
+{_whole("at", narrow, tuple(axes))}{across}\
+    {INLINE} T &near({parts}) const {{ return *(T *)({near}); }}
+    {INLINE} bool dense() const {{ return stride[{ndim - 1}] == (int)sizeof(T); }}
+{aligned(ndim)}}};
 """
+
+
+def aligned(ndim: int) -> str:
+    """The method of a descriptor that says whether every element is aligned to a power of two."""
+    bits = " | ".join(["(int)(long long)data", *(f"stride[{axis}]" for axis in range(ndim))])
+    return f"    {INLINE} bool aligned(int to) const {{ return (({bits}) & (to - 1)) == 0; }}\n"
 
 
 def _whole(name: str, parameters: str, axes: tuple[int, ...]) -> str:

@@ -35,9 +35,7 @@ _ENTRY = re.compile(r'^extern "C" __global__ void (\w+)\((.*)\)$', re.MULTILINE)
 _TO_HALF = re.compile(r'asm\("cvt\.rn\.f16\.\w+ %0, %1;" : "=h"\(y\.bits\) : "\w"\(x\)\);')
 _NO_WAIT = "__device__ __forceinline__ void kb_wait() {}\n"
 _WIDE = "__device__ __forceinline__ long long kb_wide(int a, int b) { return (long long)a * b; }\n"
-_FURTHER = (
-    "__device__ __forceinline__ char *kb_further(char *p, int a, int b) { return p + (long long)a * b; }\n"
-)
+_FURTHER = "__device__ __forceinline__ char *kb_further(char *p, int a, int b) { return p + (long long)a * b; }\n"
 _FROM_HALF = 'asm("cvt.f32.f16 %0, %1;" : "=f"(y) : "h"(x.bits));'
 # -frounding-math: without it GCC 12 makes `0.0 - (double)u` of an unsigned zero -0.0.
 _FLAGS = ("-O1", "-std=c++17", "-w", "-shared", "-fPIC", "-ffp-contract=off", "-frounding-math", "-fno-strict-aliasing")
