@@ -27,17 +27,20 @@ from kbuild.ir.traverse import callees, children, walk
 from kbuild.ir.types import Array, Fixed, IndexedArray, Scalar
 
 _MOST_NODES = 150  # of a body that is worth being there twice
+_SMALL = 20  # of one that is worth being there once more
 _TOGETHER = (nodes.Barrier, nodes.Native, nodes.While, nodes.Print, nodes.Assert)
 
 
 @dataclass(frozen=True, slots=True)
 class Contiguous:
     """What is asked before the loop: each array with the bytes of the words that its elements are made of, and the
-    largest `stop` from which the counter does not overflow (None: any).
+    largest `stop` from which the counter does not overflow (None: any). `unrolled`: how often the body of the other
+    version stands in a trip of the machine code, which is not to grow much.
     """
 
     arrays: dict[Symbol, int]
     most: int | None
+    unrolled: int
 
 
 def version(loop: nodes.For) -> Contiguous | None:
@@ -58,7 +61,8 @@ def version(loop: nodes.For) -> Contiguous | None:
         return None
     assert isinstance(loop.symbol.type, Scalar)
     bits = 8 * loop.symbol.type.size - (loop.symbol.type.kind == "int")
-    return Contiguous(arrays, None if step == 1 else (1 << bits) - 1 - int(step))
+    most = None if step == 1 else (1 << bits) - 1 - int(step)
+    return Contiguous(arrays, most, 2 if sum(1 for _ in walk(loop.body)) <= _SMALL else 1)
 
 
 def _runs_along(index: nodes.Index, counter: Symbol, changing: frozenset[Symbol]) -> Symbol | None:

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
         def wait(self) -> None: ...
 
 
+_LIBRARY = "kbuild.intrinsics."
 _UNROLLED_TRIPS = 16
 _UNROLLED_COPIES = 256  # of the innermost body: a product of two 6 × 6 matrices has 216
 
@@ -246,20 +247,27 @@ class FunctionEmitter:
         self.plain_loop(stmt, int(stmt.step.value), stop, indent + "    ")
         self.expressions.dense = frozenset()
         self.line("} else {", indent)
-        self.one_loop(stmt, indent + "    ", '_Pragma("unroll 2") ')
+        self.one_loop(stmt, indent + "    ", f'_Pragma("unroll {asked.unrolled}") ')
         self.line("}", indent)
 
     def one_loop(self, stmt: nodes.For, indent: str, unroll: str = "") -> None:
         """A plain C loop where the counter cannot overflow, else one that counts the trips."""
         trips = constant_trips(stmt)
         if isinstance(stmt.step, Const) and (abs(stmt.step.value) == 1 or (trips is not None and _stays_inside(stmt))):
-            self.simple_loop(stmt, int(stmt.step.value), indent, unroll or unrolling(stmt))
+            self.simple_loop(stmt, int(stmt.step.value), indent, unroll or self.unrolling(stmt))
         else:
             self.counted_loop(stmt, indent, unroll)
 
     def simple_loop(self, stmt: nodes.For, step: int, indent: str, unroll: str) -> None:
         kind = self.unit.type_name(stmt.symbol.type)
         self.plain_loop(stmt, step, self.bound(stmt.stop, f"{kind} {{}}", indent, stmt), indent, unroll)
+
+    def unrolling(self, stmt: nodes.For) -> str:
+        """What a loop says to the compiler. The library loops over what it cannot know only on ways that few go, as for
+        blocks that end within a warp: they stay short.
+        """
+        is_rare = constant_trips(stmt) is None and self.function.module.startswith(_LIBRARY)
+        return '_Pragma("unroll 1") ' if is_rare else unrolling(stmt)
 
     def plain_loop(self, stmt: nodes.For, step: int, stop: str, indent: str, unroll: str = "") -> None:
         """A loop of C, to `stop`."""
