@@ -19,7 +19,7 @@ from typing import Any
 from kbuild.codegen.declarations import inner_blocks, own_expressions
 from kbuild.ir import nodes
 from kbuild.ir.nodes import Const, Expr, Function, Index, Stmt, Symbol
-from kbuild.ir.traverse import walk
+from kbuild.ir.traverse import root_of, walk
 from kbuild.ir.types import INT32, Array, Fixed, IndexedArray, Scalar, Type
 
 _Key = tuple[Any, ...]
@@ -58,7 +58,7 @@ class _Place:
 
 def _chosen(places: list[_Place]) -> list[_Place]:
     """Of the places of one element those that get the product whole."""
-    if not _is_narrow(places[0].index):
+    if not _takes_whole(places[0].index):
         return []
     if any(one.changing is None for one in places):
         return [] if len(places) > 1 else places
@@ -117,20 +117,21 @@ def assigned(loop: nodes.For | nodes.While) -> frozenset[Symbol]:
     for node in walk(loop.body):
         if isinstance(node, nodes.For):
             found.add(node.symbol)
-        elif isinstance(node, nodes.Assign):
-            found |= {one.symbol for one in walk(node.target) if isinstance(one, nodes.Read)}
+        elif isinstance(node, nodes.Assign) and isinstance(root := root_of(node.target), nodes.Read):
+            found.add(root.symbol)
     return frozenset(found)
 
 
-def _is_narrow(index: Index) -> bool:
+def _takes_whole(index: Index) -> bool:
     """An element of an array in global memory, at variable indices of at most 32 bits with a sign."""
     type = index.array.type
     if not isinstance(type, Array) or isinstance(type, (Fixed, IndexedArray)):
         return False
-    return not any(isinstance(one, Const) or not _fits(one.type) for one in index.indices)
+    return not any(isinstance(one, Const) or not is_narrow(one.type) for one in index.indices)
 
 
-def _fits(type: Type) -> bool:
+def is_narrow(type: Type) -> bool:
+    """An index of this type is an int in C."""
     return type == INT32 or (isinstance(type, Scalar) and type.kind in ("int", "uint") and type.size < INT32.size)
 
 

@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from kbuild.codegen import blocks, helpers, wide
-from kbuild.codegen.addresses import Addresses
+from kbuild.codegen.addresses import Addresses, is_narrow
 from kbuild.codegen.names import field_name
 from kbuild.codegen.types import cast, constant, unsigned_name
 from kbuild.errors import InternalError
@@ -137,7 +137,7 @@ class ExpressionEmitter:
 
     def element(self, place: nodes.Index) -> str:
         """An element of an array, as a place."""
-        if self.is_dense(place.array):
+        if self.is_dense(place.array) and all(is_narrow(index.type) for index in place.indices[:-1]):
             return self.near(place)
         array, positions = self.text(place.array), ", ".join(self.positions(place.array, place.indices))
         is_plain = all(self.counts_from_beginning(index) for index in place.indices)

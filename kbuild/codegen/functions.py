@@ -11,7 +11,7 @@ from kbuild.codegen.declarations import declared_in_place
 from kbuild.codegen.expressions import ExpressionEmitter, uses_thread
 from kbuild.codegen.helpers import INLINE
 from kbuild.codegen.names import Names
-from kbuild.codegen.types import unsigned_name
+from kbuild.codegen.types import constant, unsigned_name
 from kbuild.ir import nodes
 from kbuild.ir.blocks import in_whole_blocks
 from kbuild.ir.nodes import Const, Expr, Function, Kernel, Stmt, Symbol
@@ -235,7 +235,7 @@ class FunctionEmitter:
             self.one_loop(stmt, indent)
             return
         stop = self.bound(stmt.stop, f"{self.unit.type_name(stmt.symbol.type)} {{}}", indent, stmt)
-        conditions = [] if asked.most is None else [f"{stop} <= {asked.most}"]
+        conditions = [] if asked.most is None else [f"{stop} <= {constant(asked.most, stmt.symbol.type)}"]
         for symbol, word in asked.arrays.items():
             conditions += [
                 f"{self.name_of(symbol)}.dense()",

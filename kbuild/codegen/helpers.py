@@ -165,8 +165,8 @@ WIDE = f"""\
     long long r; asm("mul.wide.s32 %0, %1, %2;" : "=l"(r) : "r"(a), "r"(b)); return r;
 }}
 """
-# That and the addition of a pointer, of which the compiler has to be told that it leads to global memory. The two are one
-# text, since otherwise the compiler adds up products first; `mad.wide` is what the assembler takes apart.
+# That and the addition of a pointer, of which the compiler has to be told that it leads to global memory. The two are
+# one text, since otherwise the compiler adds up products first; `mad.wide` is what the assembler takes apart.
 FURTHER = f"""\
 {INLINE} char *kb_further(char *p, int a, int b) {{
     char *r; asm("{{ .reg .b64 t; mul.wide.s32 t, %1, %2; add.s64 %0, t, %3; }}" : "=l"(r) : "r"(a), "r"(b), "l"(p));

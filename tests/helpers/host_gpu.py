@@ -39,6 +39,8 @@ _FURTHER = "__device__ __forceinline__ char *kb_further(char *p, int a, int b) {
 _FROM_HALF = 'asm("cvt.f32.f16 %0, %1;" : "=f"(y) : "h"(x.bits));'
 # -frounding-math: without it GCC 12 makes `0.0 - (double)u` of an unsigned zero -0.0.
 _FLAGS = ("-O1", "-std=c++17", "-w", "-shared", "-fPIC", "-ffp-contract=off", "-frounding-math", "-fno-strict-aliasing")
+# A GPU ends with an error where a word is loaded that is not aligned; so does the program here.
+_FLAGS += ("-fsanitize=alignment", "-fsanitize-undefined-trap-on-error")
 
 
 class DeviceArray:

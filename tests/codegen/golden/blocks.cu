@@ -18,7 +18,7 @@ __device__ __forceinline__ long long kb_wide(int a, int b) {
     long long r; asm("mul.wide.s32 %0, %1, %2;" : "=l"(r) : "r"(a), "r"(b)); return r;
 }
 __device__ __forceinline__ char *kb_further(char *p, int a, int b) {
-    char *r; asm("mad.wide.s32 %0, %1, %2, %3;" : "=l"(r) : "r"(a), "r"(b), "l"(p));
+    char *r; asm("{ .reg .b64 t; mul.wide.s32 t, %1, %2; add.s64 %0, t, %3; }" : "=l"(r) : "r"(a), "r"(b), "l"(p));
     bool is_global = __isGlobal(r); __builtin_assume(is_global); return r;
 }
 template <class T> struct kb_array2 {

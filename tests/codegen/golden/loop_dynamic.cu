@@ -32,14 +32,34 @@ extern "C" __global__ void loop_dynamic(const kb_launch1 kb_launch, kb_array1<fl
 #line 6 "/kbuild/golden/loop_dynamic.py"
     const int stop = n;
 #line 6 "/kbuild/golden/loop_dynamic.py"
-    for (int i = 0; i < stop; ++i) {
-        a.at(i) = 1.0f;
+    if (a.dense()) {
+#line 6 "/kbuild/golden/loop_dynamic.py"
+        for (int i = 0; i < stop; ++i) {
+            a.near(i) = 1.0f;
+        }
+    } else {
+#line 6 "/kbuild/golden/loop_dynamic.py"
+        const int stop_2 = n;
+#line 6 "/kbuild/golden/loop_dynamic.py"
+        _Pragma("unroll 2") for (int i = 0; i < stop_2; ++i) {
+            a.at(i) = 1.0f;
+        }
     }
 #line 8 "/kbuild/golden/loop_dynamic.py"
-    const int stop_2 = a.shape[0];
+    const int stop_3 = a.shape[0];
 #line 8 "/kbuild/golden/loop_dynamic.py"
-    for (int i_2 = n; i_2 < stop_2; ++i_2) {
-        a.at(i_2) = 2.0f;
+    if (a.dense()) {
+#line 8 "/kbuild/golden/loop_dynamic.py"
+        for (int i_2 = n; i_2 < stop_3; ++i_2) {
+            a.near(i_2) = 2.0f;
+        }
+    } else {
+#line 8 "/kbuild/golden/loop_dynamic.py"
+        const int stop_4 = a.shape[0];
+#line 8 "/kbuild/golden/loop_dynamic.py"
+        _Pragma("unroll 2") for (int i_2 = n; i_2 < stop_4; ++i_2) {
+            a.at(i_2) = 2.0f;
+        }
     }
 }
 }

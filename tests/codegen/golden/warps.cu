@@ -35,6 +35,7 @@ __device__ __forceinline__ int kb_thread_idx() { return (int)(threadIdx.x + bloc
 __device__ __forceinline__ int kb_block_idx() { return (int)(blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z)); }
 __device__ __forceinline__ int kb_block_dim() { return (int)(blockDim.x * blockDim.y * blockDim.z); }
 __device__ __forceinline__ int kb_lanes() {
+    if ((kb_block_dim() & 31) == 0) return 32;
     int rest = kb_block_dim() - (kb_thread_idx() & ~31);
     return rest < 32 ? rest : 32;
 }
