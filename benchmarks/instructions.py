@@ -18,6 +18,7 @@ from typing import Any
 
 from codesize import PROJECTS, Compiler
 from support import fast_cases, sass
+from support.instructions_page import effort
 from support.results import BENCHMARKS, progress, record
 
 from kbuild import config, pipeline, targets
@@ -106,12 +107,6 @@ def row(code: list[sass.Instruction]) -> dict[str, Any]:
     """Numbers of one kernel."""
     loop = sass.hottest(code)
     return {"whole": sass.counts(code), "loop": {**sass.counts(loop), "bytes": sass.moved(loop)} if loop else None}
-
-
-def effort(counts: dict[str, Any]) -> float:
-    """Instructions for 16 bytes in the loop, or of the whole."""
-    loop = counts["loop"]
-    return 16 * loop["instructions"] / loop["bytes"] if loop else float(counts["whole"]["instructions"])
 
 
 def show(target: str, found: dict[str, Any]) -> None:
