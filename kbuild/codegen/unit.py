@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from kbuild.codegen import atomics, blocks, caches, helpers, indexed, native, tables, warps
+from kbuild.codegen import atomics, blocks, caches, helpers, indexed, native, tables, warps, wide
 from kbuild.codegen.functions import FunctionEmitter
 from kbuild.codegen.names import Names, field_name
 from kbuild.codegen.types import SCALAR_NAMES, array_name, composite_name
@@ -96,6 +96,9 @@ class UnitEmitter:
                 return array_name(type, element)
             case Array():
                 element = self.type_name(type.element)
+                self.parts.setdefault(("wide",), helpers.WIDE)
+                if type.ndim > 1:
+                    self.parts.setdefault(("further",), helpers.FURTHER)
                 self.parts.setdefault(("array", str(type.ndim)), helpers.array(type.ndim))
                 return array_name(type, element)
             case Struct() | Tuple():
@@ -169,6 +172,12 @@ class UnitEmitter:
         text = caches.function(what, hint, self.type_name(type), type)
         self.parts.setdefault(("cached", what, hint, type.spelling), text)
         return f"kb_{what}_{hint}"
+
+    def whole(self, what: str, type: Type) -> str:
+        """The helper that loads or stores an element in words larger than its numbers, where it is aligned so."""
+        text = wide.function(what, self.type_name(type), type)
+        self.parts.setdefault(("whole", what, type.spelling), text)
+        return f"kb_{what}"
 
     def collective(self, name: str, type: Scalar) -> str:
         """The helper of what the lanes of a warp do together."""

@@ -20,6 +20,7 @@ ELSEWHERE = {
     "test_flow.py": "nobody_built",
     "test_generics.py": "several_types or not_built",
     "test_gradients.py": "on_a_gpu",
+    "test_layouts.py": "one_row or gigabytes",  # addresses, and more memory than a test should take
     "test_statics.py": "not_built",
     "test_tape.py": "streams or graph or capture or bound or pieces or torch or tensor",
 }
@@ -34,6 +35,7 @@ FILES = [
     "functions",
     "generics",
     "gradients",
+    "layouts",
     "rotations",
 ]
 
