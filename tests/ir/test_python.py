@@ -344,6 +344,15 @@ ODD = {
         def odd(a: kb.array(dtype=float)):
             a[0] = a[1] + 1.0
     """,
+    "in clusters": """
+        @kb.kernel(cluster_dim=4)
+        def odd(a: kb.array(dtype=float), n: int):
+            tile = kb.shared_array((4, 3), float)
+            kb.cluster_sync()
+            there = kb.cluster_array(tile, kb.cluster_rank() ^ n)
+            there[1, 2] = a[0] + kb.cluster_array(tile[n], 3)[1] + float(kb.cluster_dim())
+            kb.cluster_sync()
+    """,
     "unfused": """
         @kb.kernel(fmad=False)
         def odd(a: kb.array(dtype=float)):

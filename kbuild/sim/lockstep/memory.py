@@ -154,6 +154,12 @@ class Space:
             self._starts.pop()
         self.add(allocation)
 
+    @property
+    def shared(self) -> Allocation:
+        """The shared memory of the blocks at hand, where there is any."""
+        assert self.allocations[-1].stride
+        return self.allocations[-1]
+
     def find(self, address: int) -> Allocation | None:
         """The allocation that an address lies in."""
         number = bisect.bisect_right(self._starts, address) - 1

@@ -448,7 +448,7 @@ class Statements:
 
     def _barrier(self, stmt: nodes.Barrier, frame: Frame) -> Left:
         mask = None if stmt.mask is None else self.expressions.dense(stmt.mask, frame)
-        barriers.check(frame.lanes, mask, self.ended)
+        barriers.check(frame.lanes, mask, stmt.of_cluster, self.ended)
         self.watching.waits(stmt, frame.lanes)
         return None
 
