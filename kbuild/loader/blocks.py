@@ -47,18 +47,8 @@ class Shape:
 
     def on_device(self, most: int, static: int) -> Shape:
         """The same on a device whose blocks may have `most` bytes of shared memory."""
-        own = (
-            self.ndim,
-            self.whole,
-            self.has_origin,
-            self.row,
-            self.max_threads,
-            self.plain,
-            self.shared,
-            self.cluster,
-        )
-        found = Shape(*own)
-        found.most, found.static = max(most - static, 0), static
+        found = Shape(self.ndim, self.whole, self.has_origin, self.row, self.max_threads, self.plain, self.shared)
+        found.most, found.static, found.cluster = max(most - static, 0), static, self.cluster
         return found
 
 
