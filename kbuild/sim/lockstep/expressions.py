@@ -63,6 +63,7 @@ class Expressions:
         # What trips of loops keep, by number: for a trip, and for all of them (see `trips`).
         self.kept_for_a_trip: dict[int, tuple[Frame, Value]] = {}
         self.kept_for_all_trips: dict[int, tuple[Frame, Value]] = {}
+        self.next_test: tuple[Frame, Any] | None = None  # of a loop, as far as a trip has computed it
 
     def value(self, expr: Expr, frame: Frame) -> Value:
         """The value of an expression in every lane."""
