@@ -324,3 +324,14 @@ def test_devices_without_clusters() -> None:
 def test_whole_clusters_alone(tmp_path: Path, run: Any) -> None:
     with pytest.raises(ValueError, match="runs in clusters of 4 blocks"):
         run(lowered(tmp_path, NEIGHBOUR), over((6 * BLOCK,), BLOCK), DATA, LAUNCH.count)
+
+
+def test_a_fault_says_whose_memory_it_was(tmp_path: Path) -> None:
+    body = NEIGHBOUR.replace("there[7 - t]", "there[7 - t]\nthere[3] = t")
+    with pytest.raises(Conflict) as caught:
+        in_lockstep(lowered(tmp_path, body), LAUNCH, DATA, LAUNCH.count, CLUSTER * BLOCK)
+    assert "tile[3] (shared memory of block 1)" in caught.value.reason
+    second = body.replace("there[3] = t", "if kb.block_idx() > 4:\n    there[3] = t")
+    with pytest.raises(Conflict) as caught:
+        in_lockstep(lowered(tmp_path, second), LAUNCH, DATA, LAUNCH.count, CLUSTER * BLOCK)
+    assert "tile[3] (shared memory of block 6)" in caught.value.reason

@@ -163,6 +163,8 @@ def _run(
             if shared:
                 count = lanes.count // math.prod(launch.block)
                 block_memory = memory.shared(bytes_of_block, count, granule, _labels(shared, launch))
+                if clusters is not None:
+                    block_memory.first_block = lanes.origin // math.prod(launch.block)
                 space.put_shared(block_memory)
             machine.run(function, arguments, lanes, block_memory)
             if clusters is not None:
