@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from kbuild.audit import conditions, integers, terms
 from kbuild.audit.conditions import Condition
@@ -93,6 +94,8 @@ class Expressions:
                 reference = self.reference(array, state)
                 new = self._indices(indices, reference, state)
                 return Reference(reference.memory, (*reference.fixed, *new))
+            case nodes.Elsewhere(array):
+                return self._elsewhere(array, state, expr.span)
             case nodes.ThreadIndex(axis):
                 return self.run.place.coordinates[axis]
             case nodes.Position(what, axis):
@@ -154,6 +157,13 @@ class Expressions:
         if key not in self.run.arrays:
             self.run.arrays[key] = array_of(type, name, "", False)
         return self.run.arrays[key]
+
+    def _elsewhere(self, array: Expr, state: State, span: Span | None) -> Reference:
+        """What another block of the cluster has: its extents are known, and nothing else."""
+        self.run.unclear("shared memory of another block of the cluster", span)
+        reference = self.reference(array, state)
+        memory = replace(reference.memory, name=f"{reference.memory.name} of another block", space="cluster")
+        return Reference(memory, reference.fixed)
 
     def _unary(self, op: str, operand: Expr, type: Type, expr: Expr, state: State) -> Value:
         if op == "not":

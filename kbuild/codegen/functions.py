@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
         def native_function(self, text: str, name: str) -> str: ...
 
+        def cluster_sync(self) -> str: ...
+
         def wait(self) -> None: ...
 
 
@@ -93,6 +95,7 @@ class FunctionEmitter:
         if uses_thread(self.function):
             prologue.append(f"    const {self.thread} kb_tid = {locate};")
         before, attribute = launch_bounds.attribute(kernel.launch_bounds, entry)
+        attribute = blocks.cluster_attribute(kernel.cluster_dim) + attribute
         head = f'{before}// {kernel.name}\nextern "C" __global__ void {attribute}{entry}({", ".join(parameters)})'
         return self._whole(head, prologue)
 
@@ -196,6 +199,8 @@ class FunctionEmitter:
                 self.line("return;" if value is None else f"return {bare(value)};", indent, stmt)
             case nodes.Native():
                 self.native(stmt, indent)
+            case nodes.Barrier(of_cluster=True):
+                self.line(f"{self.unit.cluster_sync()}();", indent, stmt)
             case nodes.Barrier(mask):
                 self.line("__syncthreads();" if mask is None else f"__syncwarp({bare(mask)});", indent, stmt)
 

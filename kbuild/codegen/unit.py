@@ -217,6 +217,16 @@ class UnitEmitter:
         self.parts.setdefault(("position", what), blocks.position(what))
         return f"kb_{what}"
 
+    def elsewhere(self, type: Fixed) -> str:
+        """The helper that finds an array in the shared memory of another block."""
+        self.parts.setdefault(("elsewhere", str(type.ndim)), blocks.elsewhere(type.ndim))
+        return "kb_elsewhere"
+
+    def cluster_sync(self) -> str:
+        """The helper that waits for the cluster."""
+        self.parts.setdefault(("cluster sync",), blocks.CLUSTER_SYNC)
+        return "kb_cluster_sync"
+
     def wait(self) -> None:
         """The helper that every kernel begins with."""
         self.parts.setdefault(("wait",), blocks.wait())

@@ -18,7 +18,7 @@ from kbuild.errors import InternalError, Span
 from kbuild.ir.types import Array, IndexedArray, Matrix, Scalar, Struct, Type, Vector
 
 Path = tuple[Any, ...]
-Stamp = tuple[int, int, int, int]  # a thread's number first; see `blocks.Thread`
+Stamp = tuple[int, int]  # a thread's number, and when; see `blocks.Thread`
 UNSET = object()  # what shared memory holds before anything is assigned
 
 
@@ -81,11 +81,27 @@ class Unassigned(Fault):
     """Shared memory read before anything was assigned to it."""
 
 
+MAY_NOT_HAVE_BEGUN = (
+    "shared memory of another block before any barrier of the cluster: that block may not have begun "
+    "(let kb.cluster_sync() stand before it)"
+)
+MAY_HAVE_ENDED = (
+    "shared memory of another block after the last barrier of the cluster: that block may have ended "
+    "(let kb.cluster_sync() stand behind it)"
+)
+
+
+def no_rank(rank: int, count: int) -> str:
+    """What is wrong with the rank of a block that a cluster does not have."""
+    return f"rank {rank} in a cluster of {count} blocks"
+
+
 @dataclass
 class Memory:
     """An array: elements in row-major order. Notes who touched what, to tell results that depend on order.
 
-    `is_shared`: it belongs to a block, and its elements are UNSET at first. `is_constant`: nobody stores to it.
+    `is_shared`: it belongs to a block, and its elements are UNSET at first; `owner` is then the block's number and what
+    the array is to the function. `is_constant`: nobody stores to it.
     """
 
     element: Type
@@ -99,6 +115,7 @@ class Memory:
     is_present: bool = True
     is_shared: bool = False
     is_constant: bool = False
+    owner: tuple[int, Any] | None = None
 
     def offset(self, indices: list[int], wraps: bool, thread: Actor) -> int:
         """The position of an element; `wraps`: an index below zero counts from the end. Raises OutOfBounds."""
@@ -121,7 +138,7 @@ class Memory:
             return Memory(self.element, rest, [], is_present=False)
         books = self.written_by, self.read_by, self.atomic_by, self.narrow_by
         base = self.offset(indices, wraps, thread)
-        return Memory(self.element, rest, self.data, *books, base, True, self.is_shared, self.is_constant)
+        return Memory(self.element, rest, self.data, *books, base, True, self.is_shared, self.is_constant, self.owner)
 
     def note(self, kind: str, path: Path, thread: Actor) -> None:
         """Records an access to an element. Raises Conflict when another thread's makes its result depend on order.
