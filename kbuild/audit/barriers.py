@@ -9,8 +9,8 @@ from typing import Final
 import numpy as np
 
 from kbuild.audit import conditions
+from kbuild.audit.answers import PROVED, Answer, Judge
 from kbuild.audit.conditions import Condition
-from kbuild.audit.judging import PROVED, Answer, Judge
 from kbuild.audit.lanes import NoNumber
 from kbuild.audit.places import WARP
 from kbuild.audit.proving import Facts

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from kbuild.audit import conditions, terms
+from kbuild.audit.answers import PROVED, Answer, Judge
 from kbuild.audit.conditions import Condition
 from kbuild.audit.contracts import natural_most
-from kbuild.audit.judging import PROVED, Answer, Judge
 from kbuild.audit.lanes import NoNumber
 from kbuild.audit.proving import Facts
 from kbuild.audit.records import Access, Arithmetic, Component

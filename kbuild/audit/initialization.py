@@ -16,7 +16,7 @@ from typing import Final
 import numpy as np
 
 from kbuild.audit import conditions
-from kbuild.audit.judging import Answer, Judge
+from kbuild.audit.answers import Answer, Judge
 from kbuild.audit.lanes import NOMINAL, Integers, Lanes, NoNumber, trip
 from kbuild.audit.records import Access
 from kbuild.audit.records import Unset as Read

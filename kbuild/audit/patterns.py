@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from kbuild.audit.judging import PROVED, Answer, Judge
+from kbuild.audit.answers import PROVED, Answer, Judge
 from kbuild.audit.lanes import Bools, Integers, Lanes, NoNumber, trip
 from kbuild.audit.records import Access
 from kbuild.audit.terms import Term

@@ -16,8 +16,8 @@ from typing import Final
 import numpy as np
 
 from kbuild.audit import conditions, terms
+from kbuild.audit.answers import LATE, PROVED, Answer, Judge, solved
 from kbuild.audit.conditions import Condition
-from kbuild.audit.judging import LATE, PROVED, Answer, Judge, solved
 from kbuild.audit.lanes import Integers, NoNumber
 from kbuild.audit.places import WARP
 from kbuild.audit.proving import Facts

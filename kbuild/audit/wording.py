@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kbuild.audit import barriers, bounds, examples, initialization, patterns, races
+from kbuild.audit import barriers, bounds, initialization, models, patterns, races
+from kbuild.audit.answers import Answer, Judge
 from kbuild.audit.findings import Example, Finding, Thread, Verdict
-from kbuild.audit.judging import Answer, Judge
 from kbuild.errors import Note, Span
 
 
@@ -23,7 +23,7 @@ class Wording:
             return
         name = beyond.what.removesuffix("[…]")
         verb = {"write": "stores", "atomic": "changes", "component": "takes"}.get(beyond.kind, "reads")
-        example = examples.example(self.judge, answer)
+        example = models.example(self.judge, answer)
         if answer.verdict == "found" and answer.model is not None:
             index, extent = answer.model.value(beyond.index), answer.model.value(beyond.extent)
             where = f" along axis {beyond.axis}" if beyond.axis else ""
@@ -41,7 +41,7 @@ class Wording:
         if one.kind == "read":
             one, two = two, one
         name = one.memory.name
-        example = examples.example(self.judge, answer)
+        example = models.example(self.judge, answer)
         verbs = {"write": "store to", "read": "read", "atomic": "change"}
         is_known = answer.verdict == "found"
         if one.kind == two.kind:
@@ -62,7 +62,7 @@ class Wording:
         if answer.verdict == "proved":
             return
         who = "threads of a block" if reached.reach.of == "block" else "lanes of a warp"
-        example = examples.example(self.judge, answer)
+        example = models.example(self.judge, answer)
         if answer.verdict == "found":
             message = f"{reached.reach.what} is not reached by all {who}{_of(example, 'comes', 'does not')}"
         else:
@@ -74,7 +74,7 @@ class Wording:
         if overflow.answer.verdict == "proved":
             return
         one, answer = overflow.arithmetic, overflow.answer
-        example = examples.example(self.judge, answer)
+        example = models.example(self.judge, answer)
         if answer.verdict == "found":
             value = None if answer.model is None else answer.model.value(one.result)
             message = f"leaves {one.type}" + (f": {value}{_of(example)}" if value is not None else "")

@@ -6,9 +6,9 @@ import math
 from collections.abc import Iterator
 
 from kbuild.audit import terms
+from kbuild.audit.answers import Answer, Judge
 from kbuild.audit.conditions import Condition
 from kbuild.audit.findings import Example, Thread
-from kbuild.audit.judging import Answer, Judge
 from kbuild.audit.solver import Model
 from kbuild.audit.substitution import Other
 from kbuild.audit.terms import Term

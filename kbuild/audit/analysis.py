@@ -13,10 +13,10 @@ from typing import Final
 
 from kbuild import intrinsics
 from kbuild.audit import barriers, bounds, contracts, initialization, patterns, races, solver, statements, terms
+from kbuild.audit.answers import Answer, Judge
 from kbuild.audit.conditions import TRUE
 from kbuild.audit.contracts import Contracts
 from kbuild.audit.findings import CHECKS, SAFETY, CheckResult, Finding, KernelAudit, Verdict
-from kbuild.audit.judging import Answer, Judge
 from kbuild.audit.launches import ANY, Launch
 from kbuild.audit.places import Blocks, Place, axes_of_threads
 from kbuild.audit.records import Records
