@@ -127,8 +127,9 @@ def function(code: bytes, arguments: Sequence[Any]) -> Callable[..., None] | Non
     except (AttributeError, OSError):  # no Linux; no memory that may be executed
         return None
     held: Any = np.frombuffer(memory, np.uint8)
-    _HELD.append(held)
-    return ctypes.CFUNCTYPE(None, *arguments)(held.ctypes.data)
+    made: Any = ctypes.CFUNCTYPE(None, *arguments)(held.ctypes.data)
+    made.memory = held  # which goes with it
+    return made  # type: ignore[no-any-return]
 
 
 def address(array: Any) -> int:
@@ -139,9 +140,6 @@ def address(array: Any) -> int:
 def _code(dtype: np.dtype[Any], signs: int) -> bytes:
     instruction = _MULTIPLY_ADD[dtype] % (_OPCODE + signs)
     return bytes.fromhex("".join(line or instruction for line, _ in _CODE))
-
-
-_HELD: Final[list[Any]] = []  # machine code in use
 
 
 @cache

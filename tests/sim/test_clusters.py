@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 import kbuild as kb
 from kbuild.ir.nodes import Kernel
 from kbuild.ir.types import INT32
+from kbuild.scan.selftest import expectations
 from kbuild.sim.blocks import Divergence, Launch, over
 from kbuild.sim.lockstep.run import Options
 from kbuild.sim.threads import run_launch
@@ -335,3 +337,23 @@ def test_a_fault_says_whose_memory_it_was(tmp_path: Path) -> None:
     with pytest.raises(Conflict) as caught:
         in_lockstep(lowered(tmp_path, second), LAUNCH, DATA, LAUNCH.count, CLUSTER * BLOCK)
     assert "tile[3] (shared memory of block 6)" in caught.value.reason
+
+
+def test_what_a_selftest_expects_of_clusters(tmp_path: Path) -> None:
+    body = "t = kb.shared_array(8, int)\nt[kb.thread_idx()] = kb.tid()\nkb.cluster_sync()\n"
+    body += "out[kb.tid()] = kb.cluster_array(t, 3 - kb.cluster_rank())[0]\nkb.cluster_sync()"
+    found = expectations(lowered(tmp_path, body), 8)
+    assert found["dim"] == (2 * CLUSTER * 8,)
+    assert found["changes"]["out"]["indices"]
+
+
+def test_profiles_and_traces(tmp_path: Path) -> None:
+    """Accesses to another block's memory are seen as those to shared memory."""
+    data, out = np.arange(6 * BLOCK, dtype=np.int32), np.zeros(6, np.int32)
+    result = kb.sim.run(summed, 6 * BLOCK, [data, out], profile=True, trace=tmp_path / "trace.jsonl")
+    source = Path(__file__).read_text().splitlines()
+    (line,) = [one for one in result.profile.lines if "cluster_array(total" in source[one.line - 1]]
+    assert line.memory["shared", "load"].threads == 6
+    events = [json.loads(text) for text in (tmp_path / "trace.jsonl").read_text().splitlines()]
+    seen = [event for event in events if event.get("line") == line.line and event.get("space") == "shared"]
+    assert {event["array"] for event in seen} == {"total"}
