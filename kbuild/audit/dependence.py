@@ -1,0 +1,84 @@
+"""Which values of a function depend on the thread: everything else is the same in all threads of a launch.
+
+    dependence(function).of(expression)   →   whether threads may see different values
+
+What a thread reads at a place that all of them read is taken as the same for all: that asks which work is repeated, not
+whether it is ordered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from kbuild.ir import nodes
+from kbuild.ir.nodes import Expr, Function, Node, Stmt, Symbol
+from kbuild.ir.traverse import callees, root_of, walk
+
+_SAME_FOR_ALL = frozenset({"block_dim", "grid_dim"})
+
+
+class Dependence:
+    """The symbols of one function that depend on the thread. `functions` are callees that ask for their place."""
+
+    def __init__(self, function: Function, parameters: Iterable[Symbol] = ()) -> None:
+        self.symbols: set[Symbol] = set(parameters)
+        self._placed = {one for one in callees(function) if _asks_for_its_place(one)}
+        before = -1
+        while before != len(self.symbols):  # a loop carries values back to its start
+            before = len(self.symbols)
+            self._block(function.body, False)
+
+    def of(self, node: Node) -> bool:
+        """Whether threads may see different values of it, or of anything in it."""
+        return any(self._is_source(one) for one in walk(node))
+
+    def _is_source(self, node: Node) -> bool:
+        if isinstance(node, nodes.Read):
+            return node.symbol in self.symbols
+        if isinstance(node, nodes.Call):
+            return node.callee in self._placed
+        if isinstance(node, nodes.Intrinsic):
+            return node.name.startswith("atomic_")
+        return isinstance(node, nodes.ThreadIndex) or (
+            isinstance(node, nodes.Position) and node.what not in _SAME_FOR_ALL
+        )
+
+    def _block(self, body: tuple[Stmt, ...], is_split: bool) -> None:
+        for statement in body:
+            self._statement(statement, is_split)
+
+    def _statement(self, statement: Stmt, is_split: bool) -> None:
+        if isinstance(statement, nodes.Assign):
+            root = root_of(statement.target)
+            if isinstance(root, nodes.Read) and (is_split or self.of(statement.value) or self.of(statement.target)):
+                self.symbols.add(root.symbol)
+        elif isinstance(statement, nodes.If):
+            inner = is_split or self.of(statement.condition)
+            self._block(statement.then, inner)
+            self._block(statement.otherwise, inner)
+        elif isinstance(statement, nodes.For):
+            inner = is_split or any(self.of(one) for one in (statement.start, statement.stop, statement.step))
+            if inner:
+                self.symbols.add(statement.symbol)
+            self._block(statement.body, inner)
+        elif isinstance(statement, nodes.While):
+            self._block(statement.body, is_split or self.of(statement.condition))
+
+
+def _asks_for_its_place(function: Function) -> bool:
+    return any(
+        isinstance(node, (nodes.ThreadIndex, nodes.Position))
+        for one in [function, *callees(function)]
+        for node in walk(one.body)
+    )
+
+
+def is_one_thread(condition: Expr, dependence: Dependence) -> bool:
+    """A condition that holds for the threads with one value of something alone, as `i == 0`."""
+    if isinstance(condition, nodes.Logical) and condition.op == "and":
+        return is_one_thread(condition.left, dependence) or is_one_thread(condition.right, dependence)
+    return (
+        isinstance(condition, nodes.Compare)
+        and condition.op == "eq"
+        and dependence.of(condition.left) != dependence.of(condition.right)
+    )

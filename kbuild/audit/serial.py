@@ -1,0 +1,111 @@
+"""Loops over a whole array that every thread runs, or one alone, where the threads could share its elements [KB410]."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from kbuild.audit.dependence import Dependence, is_one_thread
+from kbuild.audit.findings import Finding
+from kbuild.ir import nodes
+from kbuild.ir.nodes import Expr, For, Function, Kernel, Stmt, Symbol
+from kbuild.ir.traverse import walk
+
+CODE = "KB410"
+
+
+@dataclass(frozen=True, slots=True)
+class _Loop:
+    """A loop with the conditions around it."""
+
+    statement: For
+    conditions: tuple[Expr, ...]
+
+
+def serial_loops(kernel: Kernel) -> tuple[list[Finding], int]:
+    """Findings, and how many loops were looked at: those of the kernel itself."""
+    function = kernel.function
+    dependence = Dependence(function)
+    loops = list(_loops(function.body, ()))
+    return [found for loop in loops if (found := _judged(kernel, loop, dependence)) is not None], len(loops)
+
+
+def _loops(body: tuple[Stmt, ...], conditions: tuple[Expr, ...]) -> Iterator[_Loop]:
+    for statement in body:
+        if isinstance(statement, nodes.If):
+            inner = (*conditions, statement.condition)
+            yield from _loops(statement.then, inner)
+            yield from _loops(statement.otherwise, inner)
+        elif isinstance(statement, For):
+            yield _Loop(statement, conditions)
+            yield from _loops(statement.body, (*conditions, statement.stop))
+        elif isinstance(statement, nodes.While):
+            yield from _loops(statement.body, (*conditions, statement.condition))
+
+
+def _judged(kernel: Kernel, loop: _Loop, dependence: Dependence) -> Finding | None:
+    statement = loop.statement
+    array, axis = _whole_axis(kernel.function, statement)
+    if array is None or not _touches(statement, array, axis):
+        return None
+    splits = [one for one in loop.conditions if dependence.of(one)]
+    if any(not is_one_thread(one, dependence) for one in splits):
+        return None
+    # Under `if i == 0` what is assigned in the loop depends on the thread, though nothing else in it does.
+    own = Dependence(kernel.function, ()) if not splits else _without_conditions(kernel, statement, dependence)
+    if any(own.of(one) for one in statement.body):
+        return None
+    name = array.name
+    if splits:
+        text = f"one thread alone runs over all of {name!r}, and the others do nothing meanwhile"
+    else:
+        text = f"every thread runs over all of {name!r}, and does the same there as the others"
+    help = f"let the threads share the elements: `for … in kb.grid_range({name}.shape[{axis}])`, or one thread for each"
+    return Finding(CODE, "source", "found", text, statement.span, kernel.name, name, help=help)
+
+
+def _without_conditions(kernel: Kernel, statement: For, dependence: Dependence) -> Dependence:
+    """What depends on the thread inside a loop that one thread runs, not counting that it runs alone."""
+    assigned = {
+        node.target.symbol
+        for node in walk(statement.body)
+        if isinstance(node, nodes.Assign) and isinstance(node.target, nodes.Read)
+    } | {statement.symbol}
+    outside = Function(
+        kernel.function.name, kernel.function.module, (), kernel.function.result, (statement,), statement.span
+    )
+    return Dependence(outside, dependence.symbols - assigned)
+
+
+def _whole_axis(function: Function, loop: For) -> tuple[Symbol | None, int]:
+    """The array, and its axis, that a loop `for i in range(a.shape[0])` runs over."""
+    if not (_is(loop.start, 0) and _is(loop.step, 1)):
+        return None, 0
+    stop = loop.stop
+    if isinstance(stop, nodes.Read):
+        values = [
+            s.value for s in _assigns(function) if isinstance(s.target, nodes.Read) and s.target.symbol is stop.symbol
+        ]
+        stop = values[0] if len(values) == 1 else stop
+    if isinstance(stop, nodes.Extent) and isinstance(stop.array, nodes.Read):
+        return stop.array.symbol, stop.axis
+    return None, 0
+
+
+def _assigns(function: Function) -> Iterator[nodes.Assign]:
+    return (node for node in walk(function.body) if isinstance(node, nodes.Assign))
+
+
+def _touches(loop: For, array: Symbol, axis: int) -> bool:
+    return any(
+        isinstance(node, nodes.Index)
+        and isinstance(node.array, nodes.Read)
+        and node.array.symbol is array
+        and isinstance(index := node.indices[axis], nodes.Read)
+        and index.symbol is loop.symbol
+        for node in walk(loop.body)
+    )
+
+
+def _is(value: Expr, number: int) -> bool:
+    return isinstance(value, nodes.Const) and value.value == number

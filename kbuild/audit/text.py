@@ -1,0 +1,88 @@
+"""The text that kernels are written in: definitions and comments of a file, for what the IR does not tell."""
+
+from __future__ import annotations
+
+import ast
+import io
+import tokenize
+from dataclasses import dataclass
+from functools import cache
+
+from kbuild.errors import Span
+
+
+@dataclass(frozen=True)
+class Comment:
+    """A comment of a file; `is_alone`: nothing else stands on its line."""
+
+    line: int
+    column: int
+    text: str
+    is_alone: bool
+
+
+@dataclass(frozen=True)
+class Text:
+    """A file of Python: lines, syntax tree, comments by line."""
+
+    path: str
+    lines: tuple[str, ...]
+    tree: ast.Module
+    comments: dict[int, Comment]
+
+    def span(self, node: ast.expr | ast.stmt | ast.arg) -> Span:
+        """Where a node of the tree stands. Columns count characters; Python's tree counts bytes."""
+        end_line = node.end_lineno or node.lineno
+        start = self._column(node.lineno, node.col_offset)
+        return Span(self.path, node.lineno, start, end_line, self._column(end_line, node.end_col_offset or 0))
+
+    def _column(self, line: int, offset: int) -> int:
+        text = self.lines[line - 1] if line <= len(self.lines) else ""
+        return len(text.encode()[:offset].decode(errors="replace")) + 1
+
+    def definition(self, span: Span) -> ast.FunctionDef | None:
+        """The `def` that stands at this place."""
+        return self._definitions().get(span.line)
+
+    def _definitions(self) -> dict[int, ast.FunctionDef]:
+        return _definitions(self.path)
+
+
+@cache
+def text_of(path: str) -> Text | None:
+    """The file at a path; None where it cannot be read or is no Python."""
+    try:
+        with tokenize.open(path) as file:
+            whole = file.read()
+        tree = ast.parse(whole, path)
+        comments = _comments(whole)
+    except (OSError, SyntaxError, ValueError, tokenize.TokenError):
+        return None
+    return Text(path, tuple(whole.split("\n")), tree, comments)
+
+
+def _comments(whole: str) -> dict[int, Comment]:
+    found = {}
+    for token in tokenize.generate_tokens(io.StringIO(whole).readline):
+        if token.type == tokenize.COMMENT:
+            line, column = token.start
+            is_alone = not token.line[:column].strip()
+            found[line] = Comment(line, column + 1, token.string, is_alone)
+    return found
+
+
+@cache
+def _definitions(path: str) -> dict[int, ast.FunctionDef]:
+    text = text_of(path)
+    nodes = ast.walk(text.tree) if text is not None else ()
+    return {node.lineno: node for node in nodes if isinstance(node, ast.FunctionDef)}
+
+
+def first_line(definition: ast.FunctionDef) -> int:
+    """The line of the first decorator, or of the `def`."""
+    return min([definition.lineno, *(one.lineno for one in definition.decorator_list)])
+
+
+def last_line_of_head(definition: ast.FunctionDef) -> int:
+    """The last line of a definition before its body."""
+    return max(definition.lineno, definition.body[0].lineno - 1)

@@ -1,0 +1,320 @@
+"""What a project's audit is made of: analyses of IR, which the fresh process has, and figures of machine code.
+
+What was found is kept in the cache by the kernel's key, the text of its sources (findings have lines), the options and
+the analyses themselves, so that a build with nothing to do analyses nothing.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import importlib.metadata
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from kbuild import bundle
+from kbuild.audit import captured, machine
+from kbuild.audit.findings import CHECKS, OUT_OF_TIME, Finding, KernelAudit, Options
+from kbuild.audit.judging import Judged, judge
+from kbuild.audit.levels import KernelRule, Rules
+from kbuild.audit.machine import Change, Compiled, Machine
+from kbuild.audit.parts import looked_at
+from kbuild.audit.plain import decode
+from kbuild.audit.text import text_of
+from kbuild.config import AuditConfig, BuildConfig
+from kbuild.errors import CompileError, Diagnostic, Span, UsageError, did_you_mean
+from kbuild.loader import abi, format, struct_table
+from kbuild.loader.occupancy import best_block
+from kbuild.nvrtc import Cache
+from kbuild.pipeline.units import Compilation, UnitCode, from_cache, lower_units
+from kbuild.scan.client import Scanner
+from kbuild.scan.data import Scanned, ScannedKernel, ScannedUnit, is_own
+from kbuild.targets import limits
+
+MACHINE_CODE = machine.CHECK
+_KIND = "audit"
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What the command asks for beside the configuration: patterns of kernels (none: all), checks (none: all), whether
+    finished machine code is looked at, what it is compared with (a wheel, a bundle, a package, a project), and whether
+    the reasoning is shown, and whether the graphs of synchronisation are wanted.
+    """
+
+    kernels: tuple[str, ...] = ()
+    checks: tuple[str, ...] = ()
+    machine_code: bool = True
+    against: str | None = None
+    verbose: bool = False
+    graph: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class AuditResult:
+    """A project's audit. `checks` are those that were asked for, `unread` kernels without IR (in CUDA C++), `changes`
+    the differences in machine code from the earlier build called `earlier` (None: there is none to compare with)."""
+
+    kernels: tuple[KernelAudit, ...]
+    judged: tuple[Judged, ...]
+    checks: tuple[str, ...]
+    targets: tuple[str, ...]
+    machines: tuple[Machine, ...] = ()
+    changes: tuple[Change, ...] = ()
+    earlier: str | None = None
+    unread: tuple[str, ...] = ()
+    skipped: tuple[str, ...] = ()
+    seconds: float = 0.0
+
+    @property
+    def has_errors(self) -> bool:
+        """A finding of level error stands."""
+        return any(one.level == "error" and not one.is_suppressed for one in self.judged)
+
+
+def rules_of(config: AuditConfig) -> Rules:
+    """Levels as a project's configuration has them."""
+    kernels = tuple(KernelRule(rule.names, rule.level, rule.reason) for rule in config.kernels)
+    return Rules(config.level, kernels, config.unknown)
+
+
+def options_of(config: AuditConfig, wanted: Wanted) -> Options:
+    """What the analyses are asked for. Raises UsageError for a check that there is not."""
+    for name in wanted.checks:
+        if name not in CHECKS:
+            near = did_you_mean(name, CHECKS) or f"the checks are {', '.join(CHECKS)}"
+            raise UsageError(f"there is no check {name!r}", help=near)
+    named = [name for name in wanted.checks or CHECKS if name != MACHINE_CODE or wanted.machine_code]
+    checks = rules_of(config).wanted(named)
+    return Options(checks, config.block_dim, config.time_limit, wanted.verbose, wanted.graph)
+
+
+def chosen(scanned: Scanned, patterns: Sequence[str]) -> list[ScannedKernel]:
+    """The project's kernels that patterns mean (`module:name`, `name`, `*` for anything). Raises UsageError for a
+    pattern that means none."""
+    kernels = [kernel for kernel in scanned.primals if not is_own(kernel.definition.partition(":")[0])]
+    for pattern in patterns:
+        if not any(_is_meant(kernel.name, pattern) for kernel in kernels):
+            names = [kernel.name for kernel in kernels]
+            near = did_you_mean(pattern, [*names, *(name.partition(":")[2] for name in names)])
+            help = near or f"the kernels are {', '.join(names)}"
+            raise UsageError(f"no kernel {pattern!r}", code="KB207", help=help)
+    return [k for k in kernels if not patterns or any(_is_meant(k.name, pattern) for pattern in patterns)]
+
+
+def only(scanned: Scanned, kernels: Sequence[ScannedKernel]) -> Scanned:
+    """A scan with the units that these kernels are in, and none of adjoints."""
+    names = {kernel.name for kernel in kernels}
+    units = [unit for unit in scanned.units if any(scanned.kernels[i].name in names for i in unit.kernels)]
+    return replace(scanned, units=units)
+
+
+def _is_meant(name: str, pattern: str) -> bool:
+    plain = name.partition("[")[0]
+    names = (plain, plain.partition(":")[2])
+    return pattern in (name, name.partition(":")[2]) or any(fnmatchcase(one, pattern) for one in names)
+
+
+def analysed(
+    kernels: Sequence[ScannedKernel],
+    scanned: Scanned,
+    scanner: Scanner,
+    store: Cache,
+    options: Options,
+    modules: Mapping[str, Path],
+) -> list[KernelAudit]:
+    """The audits of kernels in Python, out of the cache where they are there. One that has errors has none."""
+    units = {scanned.kernels[index].name: unit for unit in scanned.units for index in unit.kernels}
+    keys = {k.name: _key(k, units[k.name], options) for k in kernels if not k.expression}
+    found = {name: audit for name, key in keys.items() if (audit := _kept(store, key)) is not None}
+    missing = [name for name in keys if name not in found]
+    for audit in scanner.audit(missing, options) if missing else ():
+        found[audit.kernel] = audit
+        if not any(one.reason.startswith(OUT_OF_TIME) for one in audit.findings):
+            store.put(_KIND, keys[audit.kernel], json.dumps(dataclasses.asdict(audit)).encode())
+    audits = [found[name] for name in keys if name in found]
+    files = {name: str(path) for name, path in modules.items()}
+    return [with_captures(audit, files) if "source" in options.checks else audit for audit in audits]
+
+
+def _key(kernel: ScannedKernel, unit: ScannedUnit, options: Options) -> str:
+    sources = [[path, _content(path)] for path in kernel.sources]
+    parts = [unit.key, kernel.name, kernel.block_dim, sources, dataclasses.asdict(options), _fingerprint()]
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
+def _content(path: str) -> str:
+    return hashlib.sha256(Path(path).read_bytes()).hexdigest()
+
+
+@cache
+def _fingerprint() -> str:
+    """The analyses, and the solver that they ask."""
+    digest = hashlib.sha256()
+    for file in sorted((Path(__file__).parents[1] / "audit").rglob("*.py")):
+        digest.update(file.name.encode() + b"\0" + file.read_bytes() + b"\0")
+    try:
+        digest.update(importlib.metadata.version("z3-solver").encode())
+    except importlib.metadata.PackageNotFoundError:
+        digest.update(b"no solver")
+    return digest.hexdigest()
+
+
+def _kept(store: Cache, key: str) -> KernelAudit | None:
+    data = store.get(_KIND, key)
+    return None if data is None else decode(KernelAudit, json.loads(data))
+
+
+def with_captures(audit: KernelAudit, modules: Mapping[str, str]) -> KernelAudit:
+    """The audit, in its check "source" with what becomes of what the kernel captures: any module may change that."""
+    findings, count = captured.changing(audit.kernel, audit.functions, modules)
+    before = next((one for one in audit.checks if one.check == "source"), looked_at("source", 0, ()))
+    found = tuple(one for one in (*audit.findings, *findings) if one.check == "source")
+    checks = tuple(one for one in audit.checks if one.check != "source")
+    result = looked_at("source", before.obligations + count, found)
+    return replace(audit, checks=(*checks, result), findings=(*audit.findings, *findings))
+
+
+def lowered(plan: Compilation, scanned: Scanned, scanner: Scanner) -> list[UnitCode]:
+    """The units of a scan, with their machine code where the cache has it."""
+    codes = [from_cache(plan, unit) for unit in scanned.units]
+    missing = [unit for unit, code in zip(scanned.units, codes, strict=True) if code is None]
+    made, _ = lower_units(plan, missing, scanner, scanned) if missing else ({}, ())
+    return [code or made[unit.name] for unit, code in zip(scanned.units, codes, strict=True)]
+
+
+def machines(
+    plan: Compilation,
+    scanned: Scanned,
+    codes: Sequence[UnitCode],
+    kernels: Iterable[ScannedKernel],
+) -> Iterator[Machine]:
+    """The figures of kernels on every target that they are compiled for. `codes` are those of the units, in order."""
+    wanted = {kernel.name for kernel in kernels}
+    for unit, code in zip(scanned.units, codes, strict=True):
+        members = [scanned.kernels[i] for i in unit.kernels if scanned.kernels[i].name in wanted]
+        made = [(part, result) for (part, _), result in zip(plan.parts, code.results, strict=True)] if members else []
+        for kernel in members:
+            for part, result in made if kernel.name in code.rows else ():
+                if part.kind == "cubin":
+                    entry = result.names.get(kernel.expression, kernel.entry)
+                    spills = result.spills.get(entry, 0)
+                    is_free = not (kernel.is_block_dim_chosen or code.rows[kernel.name]["whole_blocks"])
+                    yield _measured(kernel.name, part.name, result.data, entry, kernel.block_dim, is_free, spills)
+
+
+def machines_of_bundle(parsed: format.Parsed) -> Iterator[Machine]:
+    """The same of a bundle; kbuild's own kernels and adjoints are left out."""
+    manifest = parsed.manifest
+    adjoints = {row["backward"]["kernel"] for row in manifest["kernels"] if "kernel" in row.get("backward", {})}
+    for cubin in manifest["cubins"]:
+        for resources in cubin["resources"]:
+            row = manifest["kernels"][resources["kernel"]]
+            if resources["kernel"] not in adjoints and not is_own(row["name"].partition(":")[0]):
+                data, is_free = parsed.blob(cubin["blob"]), bool(row.get("any_block_dim"))
+                spills = resources["spills"]
+                yield _measured(row["name"], cubin["target"], data, row["entry"], row["block_dim"], is_free, spills)
+
+
+def _measured(name: str, target: str, data: bytes, entry: str, block_dim: int, is_free: bool, spills: int) -> Machine:
+    """A kernel in blocks of the size that it says, else of the one that a launch takes."""
+    one = machine.measure(Compiled(name, target, data, entry, block_dim, spills))
+    if not is_free:
+        return one
+    threads = best_block(limits(one.arch).number, one.registers, one.shared)
+    return machine.measure(Compiled(name, target, data, entry, threads, spills))
+
+
+def findings_of(found: Sequence[Machine], scanned: Scanned, codes: Iterable[UnitCode]) -> Iterator[Finding]:
+    """What there is to say of the machine code, at the line of each kernel's `def`."""
+    rows = {name: (row, code) for code in codes for name, row in code.rows.items()}
+    places = {kernel.name: kernel for kernel in scanned.primals}
+    for one in found:
+        kernel = places[one.kernel]
+        row, code = rows[one.kernel]
+        wide = () if kernel.expression else _wide(row, code)
+        yield from machine.findings(one, _head(kernel.span), wide)
+
+
+def _wide(row: dict[str, Any], code: UnitCode) -> list[tuple[str, int]]:
+    """Arrays whose elements one instruction could move, were they aligned."""
+    structs = struct_table.parse(code.structs)
+    found = []
+    for name, spelling in row["parameters"]:
+        type = abi.parse(spelling, structs)
+        if isinstance(type, abi.Array) and type.element.size in (8, 16) and type.element.align < 8:
+            found.append((name, type.element.size))
+    return found
+
+
+def _head(span: Span) -> Span:
+    """The first line of a definition."""
+    text = text_of(span.path)
+    line = text.lines[span.line - 1] if text is not None and span.line <= len(text.lines) else ""
+    return Span(span.path, span.line, span.column, span.line, len(line.rstrip()) + 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """An earlier build: what it is called, and the figures of its kernels."""
+
+    label: str
+    machines: list[Machine]
+
+
+def earlier(against: str | None, places: Iterable[Path]) -> Earlier | None:
+    """What was named (a wheel, a bundle, a package, a project), else what the last build has left at these places."""
+    if against is not None:
+        return Earlier(against, list(_of_all(bundle.locate(against))))
+    found = [one for place in places if place.is_file() for one in bundle.locate(str(place))]
+    return Earlier("the last build", list(_of_all(found))) if found else None
+
+
+def _of_all(found: Iterable[bundle.Found]) -> Iterator[Machine]:
+    for one in found:
+        yield from machines_of_bundle(format.parse(one.data))
+
+
+def compared(found: Sequence[Machine], earlier: Iterable[Machine]) -> tuple[Change, ...]:
+    """What differs from an earlier build, as far as these kernels and targets go."""
+    kernels, targets = {one.kernel for one in found}, {one.target for one in found}
+    return machine.changes(found, (one for one in earlier if one.kernel in kernels and one.target in targets))
+
+
+def judged(
+    audits: Sequence[KernelAudit], more: Iterable[Finding], config: AuditConfig, checks: Sequence[str]
+) -> tuple[Judged, ...]:
+    """All findings, as the project judges them."""
+    return judge(audits, more, rules_of(config), checks)
+
+
+def step(
+    config: BuildConfig, scanned: Scanned, scanner: Scanner, store: Cache, modules: Mapping[str, Path]
+) -> list[KernelAudit]:
+    """The analyses of a build: none unless the project asks for them."""
+    if config.audit.build == "off":
+        return []
+    options = options_of(config.audit, Wanted())
+    return analysed(chosen(scanned, ()), scanned, scanner, store, options, modules)
+
+
+def told(
+    plan: Compilation, scanned: Scanned, codes: Sequence[UnitCode], audits: Sequence[KernelAudit]
+) -> list[Diagnostic]:
+    """What a build tells of its kernels, as warnings; notes, and what is suppressed, the command `audit` shows. Raises
+    CompileError for findings of level error where the project wants to be stopped."""
+    config = plan.config.audit
+    if config.build == "off":
+        return []
+    checks = options_of(config, Wanted()).checks
+    found = list(machines(plan, scanned, codes, chosen(scanned, ()))) if MACHINE_CODE in checks else []
+    all_of_them = judged(audits, findings_of(found, scanned, codes), config, checks)
+    shown = [one.diagnostic() for one in all_of_them if one.level != "note" and not one.is_suppressed]
+    if config.build == "error" and any(one.severity == "error" for one in shown):
+        raise CompileError(shown)
+    return [replace(one, severity="warning") for one in shown]
