@@ -149,11 +149,17 @@ def _loop(graph: _Graph, frame: _Frame, body: Sequence[Stmt], bounds: Sequence[E
     first, returns = len(graph.labels), len(frame.returns)
     back = [*_block(graph, frame, body, decided), *frame.continues[-1]]
     names = list(graph.labels)[first:]
-    entered = [node for (start, node) in graph.edges if node in names and start in {end.node for end in decided}]
+    heads = {end.node: end for end in decided}
+    entered = {
+        node: (edge.lines, edge.is_split and not heads[start].is_split)
+        for (start, node), edge in graph.edges.items()
+        if node in names and start in heads
+    }
     for bound in bounds:
         back = _conditional(graph, frame, bound, _joined(back))
-    for node in dict.fromkeys(entered):
-        graph.arrive((end for end in back if end.node in names), node)
+    for node, (lines, is_split) in entered.items():
+        again = [end for end in back if end.node in names]
+        graph.arrive((_End(e.node, tuple(sorted({*e.lines, *lines})), e.is_split or is_split) for e in again), node)
     frame.continues.pop()
     left = frame.breaks.pop()
     if not names and len(frame.returns) == returns:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ast
 import io
+import os
 import tokenize
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 
 from kbuild.errors import Span
 
@@ -23,12 +24,13 @@ class Comment:
 
 @dataclass(frozen=True)
 class Text:
-    """A file of Python: lines, syntax tree, comments by line."""
+    """A file of Python: lines, syntax tree, comments by line, functions by the line of their `def`."""
 
     path: str
     lines: tuple[str, ...]
     tree: ast.Module
     comments: dict[int, Comment]
+    functions: dict[int, ast.FunctionDef]
 
     def span(self, node: ast.expr | ast.stmt | ast.arg) -> Span:
         """Where a node of the tree stands. Columns count characters; Python's tree counts bytes."""
@@ -42,15 +44,20 @@ class Text:
 
     def definition(self, span: Span) -> ast.FunctionDef | None:
         """The `def` that stands at this place."""
-        return self._definitions().get(span.line)
-
-    def _definitions(self) -> dict[int, ast.FunctionDef]:
-        return _definitions(self.path)
+        return self.functions.get(span.line)
 
 
-@cache
 def text_of(path: str) -> Text | None:
-    """The file at a path; None where it cannot be read or is no Python."""
+    """The file at a path, as it is now; None where it cannot be read or is no Python."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        return None
+    return _parsed(path, status.st_mtime_ns, status.st_size)
+
+
+@lru_cache(maxsize=256)
+def _parsed(path: str, mtime_ns: int, size: int) -> Text | None:
     try:
         with tokenize.open(path) as file:
             whole = file.read()
@@ -58,7 +65,8 @@ def text_of(path: str) -> Text | None:
         comments = _comments(whole)
     except (OSError, SyntaxError, ValueError, tokenize.TokenError):
         return None
-    return Text(path, tuple(whole.split("\n")), tree, comments)
+    functions = {node.lineno: node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+    return Text(path, tuple(whole.split("\n")), tree, comments, functions)
 
 
 def _comments(whole: str) -> dict[int, Comment]:
@@ -69,13 +77,6 @@ def _comments(whole: str) -> dict[int, Comment]:
             is_alone = not token.line[:column].strip()
             found[line] = Comment(line, column + 1, token.string, is_alone)
     return found
-
-
-@cache
-def _definitions(path: str) -> dict[int, ast.FunctionDef]:
-    text = text_of(path)
-    nodes = ast.walk(text.tree) if text is not None else ()
-    return {node.lineno: node for node in nodes if isinstance(node, ast.FunctionDef)}
 
 
 def first_line(definition: ast.FunctionDef) -> int:
