@@ -22,7 +22,7 @@ class Dependence:
 
     def __init__(self, function: Function, parameters: Iterable[Symbol] = ()) -> None:
         self.symbols: set[Symbol] = set(parameters)
-        self._placed = {one for one in callees(function) if _asks_for_its_place(one)}
+        self._placed = placed(function)
         before = -1
         while before != len(self.symbols):  # a loop carries values back to its start
             before = len(self.symbols)
@@ -65,12 +65,16 @@ class Dependence:
             self._block(statement.body, is_split or self.of(statement.condition))
 
 
-def _asks_for_its_place(function: Function) -> bool:
-    return any(
-        isinstance(node, (nodes.ThreadIndex, nodes.Position))
-        for one in [function, *callees(function)]
-        for node in walk(one.body)
-    )
+def placed(function: Function) -> frozenset[Function]:
+    """Those of a function's callees that ask where their thread stands, themselves or through others."""
+    found: set[Function] = set()
+    for one in callees(function):  # callees before callers
+        for node in walk(one.body):
+            asks = isinstance(node, (nodes.ThreadIndex, nodes.Position))
+            if asks or (isinstance(node, nodes.Call) and node.callee in found):
+                found.add(one)
+                break
+    return frozenset(found)
 
 
 def is_one_thread(condition: Expr, dependence: Dependence) -> bool:

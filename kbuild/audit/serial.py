@@ -25,9 +25,21 @@ class _Loop:
 def serial_loops(kernel: Kernel) -> tuple[list[Finding], int]:
     """Findings, and how many loops were looked at: those of the kernel itself."""
     function = kernel.function
-    dependence = Dependence(function)
     loops = list(_loops(function.body, ()))
-    return [found for loop in loops if (found := _judged(kernel, loop, dependence)) is not None], len(loops)
+    if not loops:
+        return [], 0
+    dependence, values = Dependence(function), assigned_values(function)
+    made = (_judged(kernel, loop, dependence, values) for loop in loops)
+    return [found for found in made if found is not None], len(loops)
+
+
+def assigned_values(function: Function) -> dict[Symbol, list[Expr]]:
+    """Everything that is assigned to each symbol of a function as a whole."""
+    values: dict[Symbol, list[Expr]] = {}
+    for node in walk(function.body):
+        if isinstance(node, nodes.Assign) and isinstance(node.target, nodes.Read):
+            values.setdefault(node.target.symbol, []).append(node.value)
+    return values
 
 
 def _loops(body: tuple[Stmt, ...], conditions: tuple[Expr, ...]) -> Iterator[_Loop]:
@@ -43,16 +55,16 @@ def _loops(body: tuple[Stmt, ...], conditions: tuple[Expr, ...]) -> Iterator[_Lo
             yield from _loops(statement.body, (*conditions, statement.condition))
 
 
-def _judged(kernel: Kernel, loop: _Loop, dependence: Dependence) -> Finding | None:
+def _judged(kernel: Kernel, loop: _Loop, dependence: Dependence, values: dict[Symbol, list[Expr]]) -> Finding | None:
     statement = loop.statement
-    array, axis = _whole_axis(kernel.function, statement)
+    array, axis = _whole_axis(statement, values)
     if array is None or not _touches(statement, array, axis):
         return None
     splits = [one for one in loop.conditions if dependence.of(one)]
     if any(not is_one_thread(one, dependence) for one in splits):
         return None
     # Under `if i == 0` what is assigned in the loop depends on the thread, though nothing else in it does.
-    own = Dependence(kernel.function, ()) if not splits else _without_conditions(kernel, statement, dependence)
+    own = _without_conditions(kernel, statement, dependence) if splits else dependence
     if any(own.of(one) for one in statement.body):
         return None
     name = array.name
@@ -77,23 +89,16 @@ def _without_conditions(kernel: Kernel, statement: For, dependence: Dependence) 
     return Dependence(outside, dependence.symbols - assigned)
 
 
-def _whole_axis(function: Function, loop: For) -> tuple[Symbol | None, int]:
+def _whole_axis(loop: For, values: dict[Symbol, list[Expr]]) -> tuple[Symbol | None, int]:
     """The array, and its axis, that a loop `for i in range(a.shape[0])` runs over."""
     if not (_is(loop.start, 0) and _is(loop.step, 1)):
         return None, 0
     stop = loop.stop
-    if isinstance(stop, nodes.Read):
-        values = [
-            s.value for s in _assigns(function) if isinstance(s.target, nodes.Read) and s.target.symbol is stop.symbol
-        ]
-        stop = values[0] if len(values) == 1 else stop
+    if isinstance(stop, nodes.Read) and len(values.get(stop.symbol, ())) == 1:
+        stop = values[stop.symbol][0]
     if isinstance(stop, nodes.Extent) and isinstance(stop.array, nodes.Read):
         return stop.array.symbol, stop.axis
     return None, 0
-
-
-def _assigns(function: Function) -> Iterator[nodes.Assign]:
-    return (node for node in walk(function.body) if isinstance(node, nodes.Assign))
 
 
 def _touches(loop: For, array: Symbol, axis: int) -> bool:

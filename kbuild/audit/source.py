@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import ast
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from kbuild.audit.findings import Finding, Options
 from kbuild.audit.parts import Part, looked_at
-from kbuild.audit.serial import serial_loops
+from kbuild.audit.serial import assigned_values, serial_loops
 from kbuild.audit.text import text_of
+from kbuild.errors import Span
 from kbuild.ir import nodes
-from kbuild.ir.nodes import Function, Kernel, Symbol
+from kbuild.ir.nodes import Expr, Kernel, Symbol
 from kbuild.ir.tables import tables_in
 from kbuild.ir.traverse import callees, walk
 from kbuild.ir.types import FLOAT32, FLOAT64, Constant
@@ -80,29 +81,28 @@ def _widened(kernel: Kernel) -> tuple[list[Finding], int]:
     found: list[Finding] = []
     count = 0
     for function in [kernel.function, *callees(kernel.function)]:
-        for node in walk(function.body):
-            if isinstance(node, nodes.Convert) and node.type == FLOAT64 and node.operand.type == FLOAT32:
-                count += 1
-                if isinstance(node.operand, nodes.Read):
-                    found += _lost(kernel, function, node, node.operand.symbol)
+        places = [
+            node
+            for node in walk(function.body)
+            if isinstance(node, nodes.Convert) and node.type == FLOAT64 and node.operand.type == FLOAT32
+        ]
+        count += len(places)
+        values = assigned_values(function) if places else {}
+        for place in places:
+            if isinstance(place.operand, nodes.Read) and place.operand.symbol not in function.parameters:
+                symbol = place.operand.symbol
+                found += _lost(kernel, place.span or function.span, symbol, values.get(symbol, []))
     return found, count
 
 
-def _lost(kernel: Kernel, function: Function, place: nodes.Convert, symbol: Symbol) -> Iterator[Finding]:
-    values = [
-        node.value
-        for node in walk(function.body)
-        if isinstance(node, nodes.Assign) and isinstance(node.target, nodes.Read) and node.target.symbol is symbol
-    ]
-    if symbol in function.parameters or not values:
-        return
+def _lost(kernel: Kernel, place: Span | None, symbol: Symbol, values: Sequence[Expr]) -> Iterator[Finding]:
     numbers = [float(value.value) for value in values if isinstance(value, nodes.Const)]
     short = _meant(numbers[0]) if numbers else None
     if short is None or len(numbers) < len(values) or any(_meant(number) is None for number in numbers):
         return
     text = f"{symbol.name!r} is float32, so that {short} is {numbers[0]!r} here, where it is widened to float64"
     help = f"make it float64 from the start: `{symbol.name} = kb.float64({short})`"
-    yield Finding("KB413", "source", "found", text, place.span or function.span, kernel.name, symbol.name, help=help)
+    yield Finding("KB413", "source", "found", text, place, kernel.name, symbol.name, help=help)
 
 
 def _meant(value: float) -> str | None:

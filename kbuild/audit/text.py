@@ -5,11 +5,15 @@ from __future__ import annotations
 import ast
 import io
 import os
+import re
 import tokenize
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
 from kbuild.errors import Span
+
+_SPEAKS_TO_US = re.compile(r"#\s*kbuild\s*:")
 
 
 @dataclass(frozen=True)
@@ -22,9 +26,10 @@ class Comment:
     is_alone: bool
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Text:
-    """A file of Python: lines, syntax tree, comments by line, functions by the line of their `def`."""
+    """A file of Python: lines, syntax tree, functions by the line of their `def`; comments by line where one of them
+    speaks to kbuild."""
 
     path: str
     lines: tuple[str, ...]
@@ -62,11 +67,24 @@ def _parsed(path: str, mtime_ns: int, size: int) -> Text | None:
         with tokenize.open(path) as file:
             whole = file.read()
         tree = ast.parse(whole, path)
-        comments = _comments(whole)
+        comments = _comments(whole) if _SPEAKS_TO_US.search(whole) else {}  # reading them takes most of the time
     except (OSError, SyntaxError, ValueError, tokenize.TokenError):
         return None
-    functions = {node.lineno: node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
-    return Text(path, tuple(whole.split("\n")), tree, comments, functions)
+    return Text(path, tuple(whole.split("\n")), tree, comments, {node.lineno: node for node in _functions(tree)})
+
+
+_BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
+
+
+def _functions(tree: ast.Module) -> Iterator[ast.FunctionDef]:
+    """Every function of a file; expressions, most of it, hold none."""
+    waiting: list[ast.AST] = [tree]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.FunctionDef):
+            yield node
+        for name in _BLOCKS:
+            waiting.extend(getattr(node, name, ()))
 
 
 def _comments(whole: str) -> dict[int, Comment]:

@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from kbuild import bundle
-from kbuild.audit import captured, machine
+from kbuild.audit import machine
+from kbuild.audit.captured import Captures
 from kbuild.audit.findings import CHECKS, OUT_OF_TIME, Finding, KernelAudit, Options
 from kbuild.audit.judging import Judged, judge
 from kbuild.audit.levels import KernelRule, Rules
@@ -138,8 +139,10 @@ def analysed(
         if not any(one.reason.startswith(OUT_OF_TIME) for one in audit.findings):
             store.put(_KIND, keys[audit.kernel], json.dumps(dataclasses.asdict(audit)).encode())
     audits = [found[name] for name in keys if name in found]
-    files = {name: str(path) for name, path in modules.items()}
-    return [with_captures(audit, files) if "source" in options.checks else audit for audit in audits]
+    if "source" not in options.checks:
+        return audits
+    captures = Captures({name: str(path) for name, path in modules.items()})
+    return [with_captures(audit, captures) for audit in audits]
 
 
 def _key(kernel: ScannedKernel, unit: ScannedUnit, options: Options) -> str:
@@ -170,9 +173,9 @@ def _kept(store: Cache, key: str) -> KernelAudit | None:
     return None if data is None else decode(KernelAudit, json.loads(data))
 
 
-def with_captures(audit: KernelAudit, modules: Mapping[str, str]) -> KernelAudit:
+def with_captures(audit: KernelAudit, captures: Captures) -> KernelAudit:
     """The audit, in its check "source" with what becomes of what the kernel captures: any module may change that."""
-    findings, count = captured.changing(audit.kernel, audit.functions, modules)
+    findings, count = captures.changing(audit.kernel, audit.functions)
     before = next((one for one in audit.checks if one.check == "source"), looked_at("source", 0, ()))
     found = tuple(one for one in (*audit.findings, *findings) if one.check == "source")
     checks = tuple(one for one in audit.checks if one.check != "source")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kbuild.audit.captured import changing
+from kbuild.audit.captured import Captures
 from kbuild.audit.text import text_of
 from tests.helpers.audits import findings
 
@@ -93,6 +93,9 @@ def test_another_module(tmp_path: Path) -> None:
         "app.main": "import app.kernels as k\n\n\ndef run():\n    k.GAIN = 3.0\n",
         "app.quiet": "import app.other as k\n\n\ndef run():\n    k.GAIN = 3.0\n",
         "app.early": "from app import kernels\n\nkernels.GAIN = 3.0\n",
+        "app.beside": "from . import kernels as k\n\n\ndef run():\n    k.GAIN = 3.0\n",
+        "app.below.deep": "from .. import kernels\n\n\ndef run():\n    kernels.GAIN = 3.0\n",
+        "app.below.wrong": "from . import kernels\n\n\ndef run():\n    kernels.GAIN = 3.0\n",
         "app.from": "from app import kernels\n\n\ndef run():\n    kernels.GAIN = 3.0\n",
     }
     paths = {"app.kernels": str(tmp_path / "kernels.py")}
@@ -103,7 +106,24 @@ def test_another_module(tmp_path: Path) -> None:
     text = text_of(paths["app.kernels"])
     assert text is not None
     place = text.span(next(node for node in text.tree.body if getattr(node, "name", "") == "kernel"))
+    bad = ("app.main", "app.from", "app.beside", "app.below.deep")
     for name in others:
-        found, count = changing("app.kernels:kernel", [place], {k: paths[k] for k in ("app.kernels", name)})
+        captures = Captures({one: paths[one] for one in ("app.kernels", name)})
+        found, count = captures.changing("app.kernels:kernel", [place])
         assert count == 2  # GAIN and kb.tid
-        assert [one.code for one in found] == (["KB412"] if name in ("app.main", "app.from") else [])
+        assert [one.code for one in found] == (["KB412"] if name in bad else [])
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["k.GAIN = 3.0", "k.GAIN += 1.0", "k.GAIN: float = 3.0", "k.GAIN, x = 3.0, 1.0", "x = k.GAIN = 3.0",
+     "k.GAIN = (\n        3.0)", "x, k.GAIN = 1.0, 3.0", "k.GAIN **= 2.0"],
+)  # fmt: skip
+def test_every_way_to_assign_in_another_module(tmp_path: Path, line: str) -> None:
+    (tmp_path / "kernels.py").write_text("import kbuild as kb\n\nGAIN = 2.0\n" + KERNEL.format(name="GAIN"))
+    (tmp_path / "main.py").write_text(f"import app.kernels as k\n\n\ndef run():\n    {line}\n")
+    text = text_of(str(tmp_path / "kernels.py"))
+    assert text is not None
+    place = text.span(next(node for node in text.tree.body if getattr(node, "name", "") == "kernel"))
+    captures = Captures({"app.kernels": text.path, "app.main": str(tmp_path / "main.py")})
+    assert [one.code for one in captures.changing("app.kernels:kernel", [place])[0]] == ["KB412"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from kbuild.audit.captured import Captures
 from kbuild.audit.findings import Finding, KernelAudit, Options
 from kbuild.audit.judging import Judged, judge
 from kbuild.audit.levels import Rules
@@ -26,7 +27,8 @@ def audit(folder: Path, text: str, *checks: str, graph: bool = False) -> list[Ke
         lowered = lower(one, kernels.request(), report)
         assert lowered is not None, report.diagnostics
         made.append(audit_kernel(lowered, one.row, options))
-    return [with_captures(one, {path.stem: str(path)}) if "source" in checks else one for one in made]
+    captures = Captures({path.stem: str(path)})
+    return [with_captures(one, captures) if "source" in checks else one for one in made]
 
 
 def judged(folder: Path, text: str, *checks: str, rules: Rules | None = None) -> tuple[Judged, ...]:
