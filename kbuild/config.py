@@ -203,6 +203,14 @@ def load(project: Path) -> BuildConfig | None:
     return _Reader(path, text, document, table).config()
 
 
+def is_project(argument: str) -> bool:
+    """Whether a word of the command line means a project's folder: one that is there, or a path to nothing. It is none
+    where it names a file, or a package that lies elsewhere."""
+    path = Path(argument)
+    is_name = all(part.isidentifier() for part in argument.split("."))
+    return path.is_dir() or not (path.exists() or is_name)
+
+
 def require(project: Path) -> BuildConfig:
     """The configuration of a project folder; UsageError when there is none."""
     if not project.is_dir():

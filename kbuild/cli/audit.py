@@ -33,6 +33,7 @@ examples:
   python -m kbuild audit
   python -m kbuild audit --kernel 'robosim.blocks:*' --check shared-races --check barriers --verbose
   python -m kbuild audit --target sm_87 --against dist/robosim-1.0-py3-none-any.whl
+  python -m kbuild audit dist/robosim-1.1-py3-none-any.whl --against dist/robosim-1.0-py3-none-any.whl
   python -m kbuild audit --format sarif -o audit.sarif         what GitHub shows beside the code
   python -m kbuild audit --kernel sums --format dot | dot -Tsvg -o sums.svg
 """
@@ -43,7 +44,10 @@ FORMATS = ("text", "json", "sarif", "dot")
 def configure(parser: argparse.ArgumentParser) -> None:
     """Adds the command's arguments."""
     add = parser.add_argument
-    add("project", nargs="?", default=".", metavar="PROJECT", help="folder with pyproject.toml (default: this folder)")
+    help = (
+        "folder with pyproject.toml (default: this folder); of a wheel, a bundle or a package, the machine code alone"
+    )
+    add("project", nargs="?", default=".", metavar="PROJECT", help=help)
     add(
         "--kernel", action="append", default=[], metavar="NAME", help="only this kernel, or a pattern such as 'pkg.m:*'"
     )
@@ -70,18 +74,11 @@ def _seconds(text: str) -> float:
 def run(arguments: argparse.Namespace, console: Console) -> ExitCode:
     """Audits and reports."""
     from kbuild.pipeline import audit
-    from kbuild.pipeline.audit import Wanted
+    from kbuild.pipeline.audit import Wanted, of_bundles
 
     if console.as_json and arguments.format not in (None, "json"):
         raise UsageError(f"--json and --format {arguments.format} do not go together")
     format = "json" if console.as_json else arguments.format or "text"
-    settings = config.require(Path(arguments.project))
-    if arguments.target:
-        named = tuple(targets.parse(name) for name in dict.fromkeys(arguments.target))
-        settings = dataclasses.replace(settings, targets=named)
-    if arguments.time_limit:
-        limited = dataclasses.replace(settings.audit, time_limit=arguments.time_limit)
-        settings = dataclasses.replace(settings, audit=limited)
     wanted = Wanted(
         tuple(arguments.kernel),
         tuple(arguments.check),
@@ -90,12 +87,29 @@ def run(arguments: argparse.Namespace, console: Console) -> ExitCode:
         arguments.verbose,
         format == "dot",
     )
-    result = audit(settings, wanted, progress=console.progress())
+    if config.is_project(arguments.project):
+        root = Path(arguments.project)
+        result = audit(_settings(root, arguments), wanted, progress=console.progress())
+    else:
+        root = Path.cwd()
+        result = of_bundles(arguments.project, wanted, arguments.target)
     for skipped in result.skipped:
         console.note(f"skipped: {skipped}")
     with _into(arguments.output):
-        _show(result, format, settings.root, arguments.verbose, Console(as_json=format == "json"))
+        _show(result, format, root, arguments.verbose, Console(as_json=format == "json"))
     return ExitCode.KERNELS if result.has_errors else ExitCode.DONE
+
+
+def _settings(project: Path, arguments: argparse.Namespace) -> config.BuildConfig:
+    """The project's configuration with what the command line says otherwise."""
+    settings = config.require(project)
+    if arguments.target:
+        named = tuple(targets.parse(name) for name in dict.fromkeys(arguments.target))
+        settings = dataclasses.replace(settings, targets=named)
+    if arguments.time_limit:
+        limited = dataclasses.replace(settings.audit, time_limit=arguments.time_limit)
+        settings = dataclasses.replace(settings, audit=limited)
+    return settings
 
 
 @contextmanager
@@ -135,7 +149,8 @@ def _text(result: AuditResult, verbose: bool, console: Console) -> None:
     for kernel in result.kernels if verbose else ():
         console.line("\n".join(report.reasoning_lines(kernel)) + "\n")
     headers, rows = report.summary(result)
-    console.table("checks", headers, rows)
+    if len(headers) > 1:
+        console.table("checks", headers, rows)
     missing = report.not_analysed(result)
     if missing:
         console.line(f"not analysed, for want of an analysis in this kbuild: {', '.join(missing)}\n")

@@ -10,12 +10,12 @@ import dataclasses
 import hashlib
 import importlib.metadata
 import json
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from kbuild import bundle
 from kbuild.audit import machine
@@ -58,8 +58,8 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class AuditResult:
-    """A project's audit. `checks` are those that were asked for, `unread` kernels without IR (in CUDA C++), `changes`
-    the differences in machine code from the earlier build called `earlier` (None: there is none to compare with)."""
+    """An audit. `checks` are those that were asked for, `unread` kernels without IR (in CUDA C++, in a bundle),
+    `changes` the differences in machine code from the earlier build called `earlier` (None: there is none)."""
 
     kernels: tuple[KernelAudit, ...]
     judged: tuple[Judged, ...]
@@ -91,21 +91,25 @@ def options_of(config: AuditConfig, wanted: Wanted) -> Options:
             near = did_you_mean(name, CHECKS) or f"the checks are {', '.join(CHECKS)}"
             raise UsageError(f"there is no check {name!r}", help=near)
     named = [name for name in wanted.checks or CHECKS if name != MACHINE_CODE or wanted.machine_code]
-    checks = rules_of(config).wanted(named)
+    checks = () if wanted.graph else rules_of(config).wanted(named)
     return Options(checks, config.block_dim, config.time_limit, wanted.verbose, wanted.graph)
 
 
 def chosen(scanned: Scanned, patterns: Sequence[str]) -> list[ScannedKernel]:
     """The project's kernels that patterns mean (`module:name`, `name`, `*` for anything). Raises UsageError for a
     pattern that means none."""
-    kernels = [kernel for kernel in scanned.primals if not is_own(kernel.definition.partition(":")[0])]
+    kernels = {k.name: k for k in scanned.primals if not is_own(k.definition.partition(":")[0])}
+    return [kernels[name] for name in meant(list(kernels), patterns)]
+
+
+def meant(names: Sequence[str], patterns: Sequence[str]) -> list[str]:
+    """Those of the names that patterns mean; without patterns all. Raises UsageError."""
     for pattern in patterns:
-        if not any(_is_meant(kernel.name, pattern) for kernel in kernels):
-            names = [kernel.name for kernel in kernels]
+        if not any(_is_meant(name, pattern) for name in names):
             near = did_you_mean(pattern, [*names, *(name.partition(":")[2] for name in names)])
             help = near or f"the kernels are {', '.join(names)}"
             raise UsageError(f"no kernel {pattern!r}", code="KB207", help=help)
-    return [k for k in kernels if not patterns or any(_is_meant(k.name, pattern) for pattern in patterns)]
+    return [name for name in names if not patterns or any(_is_meant(name, pattern) for pattern in patterns)]
 
 
 def only(scanned: Scanned, kernels: Sequence[ScannedKernel]) -> Scanned:
@@ -224,6 +228,45 @@ def machines_of_bundle(parsed: format.Parsed) -> Iterator[Machine]:
                 yield _measured(row["name"], cubin["target"], data, row["entry"], row["block_dim"], is_free, spills)
 
 
+def of_bundles(source: str, wanted: Wanted, targets: Sequence[str] = ()) -> AuditResult:
+    """The audit of a wheel, a bundle or an installed package: its machine code, which is all that it holds. Raises
+    UsageError."""
+    started = time.perf_counter()
+    if wanted.graph or not wanted.machine_code or set(wanted.checks) - {MACHINE_CODE}:
+        text = f"{source} holds machine code alone, and no source that other checks could look at"
+        raise UsageError(
+            text, help="name the project's folder, or leave out --check, --no-machine-code and --format dot"
+        )
+    parsed = [format.parse(one.data) for one in bundle.locate(source)]
+    known = list(dict.fromkeys(target for one in parsed for target in one.manifest["targets"]))
+    for name in targets:
+        if name not in known:
+            raise UsageError(f"{source} holds nothing for {name}", help=f"its targets are {', '.join(known)}")
+    found = [one for each in parsed for one in machines_of_bundle(each)]
+    names = meant(list(dict.fromkeys(one.kernel for one in found)), wanted.kernels)
+    shown = [one for one in found if one.kernel in names and (not targets or one.target in targets)]
+    wide = {name: rows for each in parsed for name, rows in _wide_of_bundle(each)}
+    more = [finding for one in shown for finding in machine.findings(one, None, wide[one.kernel])]
+    before = earlier(wanted.against, ())
+    return AuditResult(
+        (),
+        judge((), more, Rules(), (MACHINE_CODE,)),
+        (MACHINE_CODE,),
+        tuple(targets or known),
+        tuple(shown),
+        compared(shown, before.machines) if before is not None else (),
+        before.label if before is not None else None,
+        tuple(names),
+        seconds=time.perf_counter() - started,
+    )
+
+
+def _wide_of_bundle(parsed: format.Parsed) -> Iterator[tuple[str, list[tuple[str, int]]]]:
+    for row in parsed.manifest["kernels"]:
+        parameters = [(one["name"], one["type"]) for one in row["parameters"]]
+        yield row["name"], [] if row.get("plain") else _wide(parameters, parsed.structs)
+
+
 def _measured(name: str, target: str, data: bytes, entry: str, block_dim: int, is_free: bool, spills: int) -> Machine:
     """A kernel in blocks of the size that it says, else of the one that a launch takes."""
     one = machine.measure(Compiled(name, target, data, entry, block_dim, spills))
@@ -240,15 +283,14 @@ def findings_of(found: Sequence[Machine], scanned: Scanned, codes: Iterable[Unit
     for one in found:
         kernel = places[one.kernel]
         row, code = rows[one.kernel]
-        wide = () if kernel.expression else _wide(row, code)
+        wide = [] if kernel.expression else _wide(row["parameters"], struct_table.parse(code.structs))
         yield from machine.findings(one, _head(kernel.span), wide)
 
 
-def _wide(row: dict[str, Any], code: UnitCode) -> list[tuple[str, int]]:
-    """Arrays whose elements one instruction could move, were they aligned."""
-    structs = struct_table.parse(code.structs)
+def _wide(parameters: Iterable[tuple[str, str]], structs: dict[str, abi.Struct]) -> list[tuple[str, int]]:
+    """Arrays whose elements one instruction could move, were they aligned; parameters by name and spelling."""
     found = []
-    for name, spelling in row["parameters"]:
+    for name, spelling in parameters:
         type = abi.parse(spelling, structs)
         if isinstance(type, abi.Array) and type.element.size in (8, 16) and type.element.align < 8:
             found.append((name, type.element.size))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import operator
 import os
 import re
 import subprocess
@@ -144,6 +145,34 @@ def test_the_difference_to_the_last_build(project: Path, cache: Path) -> None:
     )
     found = answer(cache, project, "--target", "sm_90", "--against", project / "tiny" / "_kbuild.kbundle")
     assert ("shared", 1024, 2048) in {(one["figure"], one["before"], one["after"]) for one in found["changes"]}
+
+
+@pytest.mark.nvrtc
+def test_a_bundle_instead_of_a_project(project: Path, cache: Path, tmp_path: Path) -> None:
+    environment = {**os.environ, "KBUILD_CACHE": str(cache), "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-m", "kbuild", "build", str(project)]
+    subprocess.run(command, check=True, env=environment, capture_output=True)
+    path = project / "tiny" / "_kbuild.kbundle"
+    wanted = answer(cache, project, "--check", "machine-code")["machine_code"]
+    found = answer(cache, path, "--against", path)
+    order = operator.itemgetter("kernel", "target")
+    assert sorted(found["machine_code"], key=order) == sorted(wanted, key=order)
+    assert (found["unread"], found["kernels"]) == (["tiny.kernels:mean", "tiny.kernels:sums"], [])
+    assert (found["compared_with"], found["changes"]) == (str(path), [])
+    one = answer(cache, path, "--target", "sm_90", "--kernel", "sums")["machine_code"]
+    assert [(row["kernel"], row["target"]) for row in one] == [("tiny.kernels:sums", "sm_90")]
+    done = audit(cache, path)
+    assert "\nchecks\n" not in done.stdout
+    assert "tiny.kernels:sums" in done.stdout
+    for argv, text in (
+        (["--check", "source"], "holds machine code alone"),
+        (["--no-machine-code"], "holds machine code alone"),
+        (["--target", "sm_80"], "holds nothing for sm_80 [KB001]\n  help: its targets are sm_90, jetson-orin-jp6"),
+        (["--kernel", "sum"], "no kernel 'sum' [KB207]\n  help: did you mean 'sums'?"),
+    ):
+        assert text in audit(cache, path, *argv, status=ExitCode.USAGE).stderr
+    assert "no installed package of that name" in audit(cache, "nopackage", status=ExitCode.USAGE).stderr
+    assert "is not a folder" in audit(cache, tmp_path / "nothing", status=ExitCode.USAGE).stderr
 
 
 def test_dot(project: Path, cache: Path) -> None:
