@@ -18,10 +18,12 @@ _SAME_FOR_ALL = frozenset({"block_dim", "grid_dim"})
 
 
 class Dependence:
-    """The symbols of one function that depend on the thread. `functions` are callees that ask for their place."""
+    """The symbols of one function that depend on the thread. What depends on nothing but one of the conditions `passed`
+    does not count: all threads that are looked at have passed them."""
 
-    def __init__(self, function: Function, parameters: Iterable[Symbol] = ()) -> None:
-        self.symbols: set[Symbol] = set(parameters)
+    def __init__(self, function: Function, passed: Iterable[Expr] = ()) -> None:
+        self.symbols: set[Symbol] = set()
+        self._passed = {id(condition) for condition in passed}
         self._placed = placed(function)
         before = -1
         while before != len(self.symbols):  # a loop carries values back to its start
@@ -29,8 +31,15 @@ class Dependence:
             self._block(function.body, False)
 
     def of(self, node: Node) -> bool:
-        """Whether threads may see different values of it, or of anything in it."""
-        return any(self._is_source(one) for one in walk(node))
+        """Whether threads may see different values of it, or of anything in it. What an atomic was before counts where
+        somebody looks at it."""
+        unseen: set[int] = set()
+        for one in walk(node):
+            if isinstance(one, nodes.Evaluate):
+                unseen.add(id(one.value))
+            elif self._is_source(one) and id(one) not in unseen:
+                return True
+        return False
 
     def _is_source(self, node: Node) -> bool:
         if isinstance(node, nodes.Read):
@@ -53,16 +62,19 @@ class Dependence:
             if isinstance(root, nodes.Read) and (is_split or self.of(statement.value) or self.of(statement.target)):
                 self.symbols.add(root.symbol)
         elif isinstance(statement, nodes.If):
-            inner = is_split or self.of(statement.condition)
+            inner = is_split or self._splits(statement.condition)
             self._block(statement.then, inner)
             self._block(statement.otherwise, inner)
         elif isinstance(statement, nodes.For):
-            inner = is_split or any(self.of(one) for one in (statement.start, statement.stop, statement.step))
-            if inner:
+            inner = is_split or any(self._splits(one) for one in (statement.start, statement.stop, statement.step))
+            if any(self.of(one) for one in (statement.start, statement.stop, statement.step)):
                 self.symbols.add(statement.symbol)
             self._block(statement.body, inner)
         elif isinstance(statement, nodes.While):
-            self._block(statement.body, is_split or self.of(statement.condition))
+            self._block(statement.body, is_split or self._splits(statement.condition))
+
+    def _splits(self, condition: Expr) -> bool:
+        return id(condition) not in self._passed and self.of(condition)
 
 
 def placed(function: Function) -> frozenset[Function]:
@@ -77,10 +89,10 @@ def placed(function: Function) -> frozenset[Function]:
     return frozenset(found)
 
 
-def is_one_thread(condition: Expr, dependence: Dependence) -> bool:
+def is_for_few(condition: Expr, dependence: Dependence) -> bool:
     """A condition that holds for the threads with one value of something alone, as `i == 0`."""
     if isinstance(condition, nodes.Logical) and condition.op == "and":
-        return is_one_thread(condition.left, dependence) or is_one_thread(condition.right, dependence)
+        return is_for_few(condition.left, dependence) or is_for_few(condition.right, dependence)
     return (
         isinstance(condition, nodes.Compare)
         and condition.op == "eq"

@@ -5,8 +5,9 @@ judge(audits, rules, checks)   →   (Judged(finding, "error"), Judged(finding, 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 from kbuild.audit.examples import in_words
 from kbuild.audit.findings import Finding, KernelAudit
@@ -45,11 +46,18 @@ class Judged:
 
 
 def judge(
-    audits: Sequence[KernelAudit], more: Iterable[Finding], rules: Rules, checks: Sequence[str]
+    audits: Sequence[KernelAudit],
+    more: Iterable[Finding],
+    rules: Rules,
+    checks: Sequence[str],
+    unread: Mapping[str, Span] = MappingProxyType({}),
 ) -> tuple[Judged, ...]:
-    """Every finding of the audits and of `more` that is not off, those of one place and message as one, by place."""
-    suppressions = Suppressions(audits)
-    places = {audit.kernel: audit.span for audit in audits}
+    """Every finding of the audits and of `more` that is not off, those of one place and message as one, by place.
+    `unread` are the places of kernels that have no audit."""
+    suppressions = Suppressions(
+        [*(span for audit in audits for span in (audit.span, *audit.functions)), *unread.values()]
+    )
+    places = {**unread, **{audit.kernel: audit.span for audit in audits}}
     judged = [
         one
         for finding in (*(found for audit in audits for found in audit.findings), *more)

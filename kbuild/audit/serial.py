@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from kbuild.audit.dependence import Dependence, is_one_thread
+from kbuild.audit.dependence import Dependence, is_for_few
 from kbuild.audit.findings import Finding
 from kbuild.ir import nodes
 from kbuild.ir.nodes import Expr, For, Function, Kernel, Stmt, Symbol
@@ -61,32 +61,18 @@ def _judged(kernel: Kernel, loop: _Loop, dependence: Dependence, values: dict[Sy
     if array is None or not _touches(statement, array, axis):
         return None
     splits = [one for one in loop.conditions if dependence.of(one)]
-    if any(not is_one_thread(one, dependence) for one in splits):
-        return None
-    # Under `if i == 0` what is assigned in the loop depends on the thread, though nothing else in it does.
-    own = _without_conditions(kernel, statement, dependence) if splits else dependence
+    # Under `if i == 0` what is assigned depends on the thread, though nothing that is done there does.
+    own = Dependence(kernel.function, passed=splits) if splits else dependence
     if any(own.of(one) for one in statement.body):
         return None
     name = array.name
-    if splits:
-        text = f"one thread alone runs over all of {name!r}, and the others do nothing meanwhile"
+    if any(is_for_few(one, dependence) for one in splits):
+        text = f"one thread, or few, run over all of {name!r}, and the others do nothing meanwhile"
     else:
-        text = f"every thread runs over all of {name!r}, and does the same there as the others"
+        who = "every thread that comes here" if splits else "every thread"
+        text = f"{who} runs over all of {name!r}, and does the same there as the others"
     help = f"let the threads share the elements: `for … in kb.grid_range({name}.shape[{axis}])`, or one thread for each"
     return Finding(CODE, "source", "found", text, statement.span, kernel.name, name, help=help)
-
-
-def _without_conditions(kernel: Kernel, statement: For, dependence: Dependence) -> Dependence:
-    """What depends on the thread inside a loop that one thread runs, not counting that it runs alone."""
-    assigned = {
-        node.target.symbol
-        for node in walk(statement.body)
-        if isinstance(node, nodes.Assign) and isinstance(node.target, nodes.Read)
-    } | {statement.symbol}
-    outside = Function(
-        kernel.function.name, kernel.function.module, (), kernel.function.result, (statement,), statement.span
-    )
-    return Dependence(outside, dependence.symbols - assigned)
 
 
 def _whole_axis(loop: For, values: dict[Symbol, list[Expr]]) -> tuple[Symbol | None, int]:

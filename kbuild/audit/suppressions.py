@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from kbuild.audit.findings import Finding, KernelAudit
+from kbuild.audit.findings import Finding
 from kbuild.audit.levels import CODES
 from kbuild.audit.text import Comment, Text, first_line, last_line_of_head, text_of
 from kbuild.errors import Span, did_you_mean
@@ -48,14 +48,14 @@ class Suppression:
 
 
 class Suppressions:
-    """Those in the files of audited kernels, as far as they stand at functions that were looked at."""
+    """Those at functions that were looked at, by the places of their definitions."""
 
-    def __init__(self, audits: Iterable[KernelAudit]) -> None:
-        functions = {span: None for audit in audits for span in (audit.span, *audit.functions) if span is not None}
+    def __init__(self, functions: Iterable[Span | None]) -> None:
         self.found: dict[tuple[str, int], Suppression] = {}
         self.faults: dict[tuple[str, int], Finding] = {}
-        for span in functions:
-            self._read(span)
+        for span in dict.fromkeys(functions):
+            if span is not None:
+                self._read(span)
 
     def reason(self, finding: Finding, kernel: Span | None) -> str | None:
         """Why a finding is taken back, or None. Notes that it was."""

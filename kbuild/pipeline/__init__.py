@@ -195,7 +195,7 @@ def audit(config: BuildConfig, wanted: Wanted, *, progress: Progress | None = No
         machines += auditing.machines(plan, scanned, codes, kernels)
     return AuditResult(
         tuple(audits),
-        auditing.judged(audits, auditing.findings_of(machines, scanned, codes), config.audit, options.checks),
+        auditing.judged(audits, auditing.findings_of(machines, scanned, codes), config.audit, options.checks, kernels),
         options.checks,
         tuple(target.name for target in config.targets),
         tuple(machines),

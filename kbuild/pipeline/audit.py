@@ -332,10 +332,15 @@ def compared(found: Sequence[Machine], earlier: Iterable[Machine]) -> tuple[Chan
 
 
 def judged(
-    audits: Sequence[KernelAudit], more: Iterable[Finding], config: AuditConfig, checks: Sequence[str]
+    audits: Sequence[KernelAudit],
+    more: Iterable[Finding],
+    config: AuditConfig,
+    checks: Sequence[str],
+    kernels: Iterable[ScannedKernel],
 ) -> tuple[Judged, ...]:
-    """All findings, as the project judges them."""
-    return judge(audits, more, rules_of(config), checks)
+    """All findings about these kernels, as the project judges them."""
+    unread = {kernel.name: kernel.span for kernel in kernels if kernel.expression}
+    return judge(audits, more, rules_of(config), checks, unread)
 
 
 def step(
@@ -357,8 +362,9 @@ def told(
     if config.build == "off":
         return []
     checks = options_of(config, Wanted()).checks
-    found = list(machines(plan, scanned, codes, chosen(scanned, ()))) if MACHINE_CODE in checks else []
-    all_of_them = judged(audits, findings_of(found, scanned, codes), config, checks)
+    kernels = chosen(scanned, ())
+    found = list(machines(plan, scanned, codes, kernels)) if MACHINE_CODE in checks else []
+    all_of_them = judged(audits, findings_of(found, scanned, codes), config, checks, kernels)
     shown = [one.diagnostic() for one in all_of_them if one.level != "note" and not one.is_suppressed]
     if config.build == "error" and any(one.severity == "error" for one in shown):
         raise CompileError(shown)

@@ -41,6 +41,11 @@ SERIAL = [
     (["i = kb.tid()", "if i == 0:", "    for j in range(a.shape[0]):", "        a[j] = b[n]"], 3),
     (["i = kb.tid()", "if n > 0 and i == 0:", "    s = float(0.0)", "    for j in range(a.shape[0]):",
       "        s += a[j]", "    b[n] = s"], 4),
+    # Some threads, all of which do the same.
+    (["i = kb.tid()", "if i < n:", "    s = float(0.0)", "    for j in range(a.shape[0]):", "        s += a[j]",
+      "    b[i] = s"], 4),
+    (["i = kb.tid()", "while i < n:", "    for j in range(a.shape[0]):", "        kb.atomic_add(b, 0, a[j])",
+      "    i = i + 1024"], 3),
 ]  # fmt: skip
 
 SHARED = [
@@ -51,7 +56,25 @@ SHARED = [
     ["for i in kb.grid_range(a.shape[0]):", "    a[i] = b[n]"],
     ["for i in range(n):", "    a[i] = b[i]"],
     ["for i in range(1, a.shape[0]):", "    a[i] = b[n]"],
-    # Some threads, but not one.
+    # What an atomic was before is another number in each thread.
+    ["t = kb.atomic_add(b, 0, 1.0)", "s = float(0.0)", "for j in range(a.shape[0]):", "    s += a[j] * t", "b[n] = s"],
+    # Some threads, each of which does its own.
+    [
+        "i = kb.tid()",
+        "if i < n:",
+        "    x = b[i]",
+        "    for j in range(a.shape[0]):",
+        "        x = x * a[j]",
+        "    b[i] = x",
+    ],
+    [
+        "i = kb.tid()",
+        "if i == n:",
+        "    x = b[i]",
+        "    for j in range(a.shape[0]):",
+        "        x = x * a[j]",
+        "    b[i] = x",
+    ],
     ["i = kb.tid()", "if i < n:", "    for j in range(a.shape[0]):", "        kb.atomic_add(b, i, a[j])"],
     # A loop of that length that does not go over the elements.
     ["for i in range(a.shape[0]):", "    a[n] = a[n] + b[n]"],
@@ -85,7 +108,9 @@ def test_a_loop_over_all_of_a_matrix(tmp_path: Path) -> None:
 def test_one_thread_and_all_threads_are_told_apart(tmp_path: Path) -> None:
     texts = [findings(tmp_path, kernel(*SERIAL[i][0]), "source")[0].message for i in (0, 4)]
     assert texts[0].startswith("every thread runs over all of 'a'")
-    assert texts[1].startswith("one thread alone runs over all of 'a'")
+    assert texts[1].startswith("one thread, or few, run over all of 'a'")
+    text = findings(tmp_path, kernel(*SERIAL[6][0]), "source")[0].message
+    assert text.startswith("every thread that comes here runs over all of 'a'")
 
 
 def test_unused_parameters(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from kbuild.errors import Note, Span
 from tests.helpers.audits import audit, judged
 
 LOSING = """
+{above_all}
 @kb.kernel{on_decorator}
 def kernel(d: kb.array(dtype=kb.float64), n: int):{on_def}
     x = 0.1{on_x}
@@ -25,8 +26,9 @@ REASON = "the sensor gives no more digits"
 
 def losing(**where: str) -> str:
     comments = dict.fromkeys(("on_decorator", "on_def", "on_x", "on_line"), "")
-    comments |= {name: f"  # {text}" for name, text in where.items() if name != "above"}
-    return LOSING.format(**comments, above=f"# {where['above']}" if "above" in where else "pass")
+    comments |= {name: f"  # {text}" for name, text in where.items() if name.startswith("on_")}
+    above = {name: f"# {where[name]}" if name in where else "pass" for name in ("above", "above_all")}
+    return LOSING.format(**comments, **above)
 
 
 def said(folder: Path, text: str) -> list[tuple[str, str]]:
@@ -34,7 +36,7 @@ def said(folder: Path, text: str) -> list[tuple[str, str]]:
     return [(one.finding.code, one.reason) for one in judged(folder, text, "source")]
 
 
-@pytest.mark.parametrize("place", ["on_line", "above", "on_def", "on_decorator"])
+@pytest.mark.parametrize("place", ["on_line", "above", "on_def", "on_decorator", "above_all"])
 def test_where_one_may_stand(tmp_path: Path, place: str) -> None:
     assert said(tmp_path, losing(**{place: f"kbuild: ignore[KB413] {REASON}"})) == [("KB413", REASON)]
 

@@ -236,6 +236,17 @@ def test_machine_code_of_a_build(make_project: Callable[..., Project]) -> None:
         assert any(d.code == "KB422" and one.target in d.message for d in found) == (one.local > 0)
 
 
+STACK = """\
+extern "C" __global__ void twice(int n, float *a) {
+    float table[40];
+    for (int i = 0; i < 40; i++) table[i] = a[i];
+    float sum = 0.0f;
+    for (int i = 0; i < n; i++) sum += table[(i * 7 + n) % 40];
+    a[n] = sum;
+}
+"""
+
+
 def test_kernels_in_cuda(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from tests.helpers.projects import pyproject, table, write
 
@@ -256,3 +267,7 @@ def test_kernels_in_cuda(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     assert (result.kernels, result.unread) == ((), ("thing.kernels:twice",))
     (machine,) = result.machines
     assert (machine.kernel, machine.count("global", 4)) == ("thing.kernels:twice", 2)
+    (root / "src/thing/twice.cu").write_text(STACK)
+    assert codes(audit(found, Wanted())) == [("KB422", "note", False)]
+    (root / "src/thing/kernels.py").write_text(kernels.replace("\n@kb", "\n# kbuild: ignore[KB422] a table\n@kb"))
+    assert codes(audit(found, Wanted())) == [("KB422", "note", True)]
