@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from kbuild.audit.findings import Finding
 from kbuild.audit.levels import CODES
-from kbuild.audit.text import Comment, Text, first_line, last_line_of_head, text_of
+from kbuild.audit.text import Comment, Text, first_line, last_line_of_head, speaks_to_us, text_of
 from kbuild.errors import Span, did_you_mean
 
 CODE = "KB430"
@@ -75,7 +75,7 @@ class Suppressions:
                 yield _finding(one.span, text, "take it away, so that it hides nothing later")
 
     def _read(self, span: Span) -> None:
-        text = text_of(span.path)
+        text = text_of(span.path) if speaks_to_us(span.path) else None
         definition = text.definition(span) if text is not None else None
         if text is None or definition is None:
             return

@@ -10,10 +10,12 @@ import tokenize
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 
 from kbuild.errors import Span
 
 _SPEAKS_TO_US = re.compile(r"#\s*kbuild\s*:")
+_SPEAKS_TO_US_IN_BYTES = re.compile(_SPEAKS_TO_US.pattern.encode())
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,14 @@ class Text:
     def definition(self, span: Span) -> ast.FunctionDef | None:
         """The `def` that stands at this place."""
         return self.functions.get(span.line)
+
+
+def speaks_to_us(path: str) -> bool:
+    """Whether there may be comments for kbuild in a file, which few have; that is quicker to see than what they say."""
+    try:
+        return _SPEAKS_TO_US_IN_BYTES.search(Path(path).read_bytes()) is not None
+    except OSError:
+        return False
 
 
 def text_of(path: str) -> Text | None:

@@ -19,6 +19,7 @@ from kbuild.loader.backward import ADJOINT
 from kbuild.nvrtc import Cache, cache_root, discover
 from kbuild.pipeline import audit as auditing
 from kbuild.pipeline import cuda
+from kbuild.pipeline.analyses import analysed
 from kbuild.pipeline.audit import AuditResult, Wanted
 from kbuild.pipeline.gradients import as_error, raise_errors, refusals
 from kbuild.pipeline.packing import is_editable, pack
@@ -185,7 +186,7 @@ def audit(config: BuildConfig, wanted: Wanted, *, progress: Progress | None = No
         scanned = _without_errors(scanner.scan())
         kernels = auditing.chosen(scanned, wanted.kernels)
         scanned = auditing.only(scanned, kernels)
-        audits = auditing.analysed(kernels, scanned, scanner, cache, options, _files(selection))
+        audits = analysed(kernels, scanned, scanner, cache, options, _files(selection))
         if len(audits) < sum(not kernel.expression for kernel in kernels):
             _raise(scanner.lower([unit.name for unit in scanned.units]).diagnostics)
         codes = auditing.lowered(plan, scanned, scanner) if plan is not None else []

@@ -1,44 +1,32 @@
-"""What a project's audit is made of: analyses of IR, which the fresh process has, and figures of machine code.
-
-What was found is kept in the cache by the kernel's key, the text of its sources (findings have lines), the options and
-the analyses themselves, so that a build with nothing to do analyses nothing.
-"""
+"""What a project's audit is made of: what was asked for, figures of machine code, and the project's judgement."""
 
 from __future__ import annotations
 
-import dataclasses
-import hashlib
-import importlib.metadata
-import json
+import linecache
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
-from functools import cache
 from pathlib import Path
 
 from kbuild import bundle
 from kbuild.audit import machine
-from kbuild.audit.captured import Captures
-from kbuild.audit.findings import CHECKS, OUT_OF_TIME, Finding, KernelAudit, Options
+from kbuild.audit.findings import CHECKS, Finding, KernelAudit, Options
 from kbuild.audit.judging import Judged, judge
 from kbuild.audit.levels import KernelRule, Rules
 from kbuild.audit.machine import Change, Compiled, Machine
-from kbuild.audit.parts import looked_at
-from kbuild.audit.plain import decode
-from kbuild.audit.text import text_of
 from kbuild.config import AuditConfig, BuildConfig
 from kbuild.errors import CompileError, Diagnostic, Span, UsageError, did_you_mean
 from kbuild.loader import abi, format, struct_table
 from kbuild.loader.occupancy import best_block
 from kbuild.nvrtc import Cache
+from kbuild.pipeline.analyses import analysed
 from kbuild.pipeline.units import Compilation, UnitCode, from_cache, lower_units
 from kbuild.scan.client import Scanner
-from kbuild.scan.data import Scanned, ScannedKernel, ScannedUnit, is_own
+from kbuild.scan.data import Scanned, ScannedKernel, is_own
 from kbuild.targets import limits
 
 MACHINE_CODE = machine.CHECK
-_KIND = "audit"
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,68 +111,6 @@ def _is_meant(name: str, pattern: str) -> bool:
     plain = name.partition("[")[0]
     names = (plain, plain.partition(":")[2])
     return pattern in (name, name.partition(":")[2]) or any(fnmatchcase(one, pattern) for one in names)
-
-
-def analysed(
-    kernels: Sequence[ScannedKernel],
-    scanned: Scanned,
-    scanner: Scanner,
-    store: Cache,
-    options: Options,
-    modules: Mapping[str, Path],
-) -> list[KernelAudit]:
-    """The audits of kernels in Python, out of the cache where they are there. One that has errors has none."""
-    units = {scanned.kernels[index].name: unit for unit in scanned.units for index in unit.kernels}
-    keys = {k.name: _key(k, units[k.name], options) for k in kernels if not k.expression}
-    found = {name: audit for name, key in keys.items() if (audit := _kept(store, key)) is not None}
-    missing = [name for name in keys if name not in found]
-    for audit in scanner.audit(missing, options) if missing else ():
-        found[audit.kernel] = audit
-        if not any(one.reason.startswith(OUT_OF_TIME) for one in audit.findings):
-            store.put(_KIND, keys[audit.kernel], json.dumps(dataclasses.asdict(audit)).encode())
-    audits = [found[name] for name in keys if name in found]
-    if "source" not in options.checks:
-        return audits
-    captures = Captures({name: str(path) for name, path in modules.items()})
-    return [with_captures(audit, captures) for audit in audits]
-
-
-def _key(kernel: ScannedKernel, unit: ScannedUnit, options: Options) -> str:
-    sources = [[path, _content(path)] for path in kernel.sources]
-    parts = [unit.key, kernel.name, kernel.block_dim, sources, dataclasses.asdict(options), _fingerprint()]
-    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
-
-
-def _content(path: str) -> str:
-    return hashlib.sha256(Path(path).read_bytes()).hexdigest()
-
-
-@cache
-def _fingerprint() -> str:
-    """The analyses, and the solver that they ask."""
-    digest = hashlib.sha256()
-    for file in sorted((Path(__file__).parents[1] / "audit").rglob("*.py")):
-        digest.update(file.name.encode() + b"\0" + file.read_bytes() + b"\0")
-    try:
-        digest.update(importlib.metadata.version("z3-solver").encode())
-    except importlib.metadata.PackageNotFoundError:
-        digest.update(b"no solver")
-    return digest.hexdigest()
-
-
-def _kept(store: Cache, key: str) -> KernelAudit | None:
-    data = store.get(_KIND, key)
-    return None if data is None else decode(KernelAudit, json.loads(data))
-
-
-def with_captures(audit: KernelAudit, captures: Captures) -> KernelAudit:
-    """The audit, in its check "source" with what becomes of what the kernel captures: any module may change that."""
-    findings, count = captures.changing(audit.kernel, audit.functions)
-    before = next((one for one in audit.checks if one.check == "source"), looked_at("source", 0, ()))
-    found = tuple(one for one in (*audit.findings, *findings) if one.check == "source")
-    checks = tuple(one for one in audit.checks if one.check != "source")
-    result = looked_at("source", before.obligations + count, found)
-    return replace(audit, checks=(*checks, result), findings=(*audit.findings, *findings))
 
 
 def lowered(plan: Compilation, scanned: Scanned, scanner: Scanner) -> list[UnitCode]:
@@ -299,9 +225,8 @@ def _wide(parameters: Iterable[tuple[str, str]], structs: dict[str, abi.Struct])
 
 def _head(span: Span) -> Span:
     """The first line of a definition."""
-    text = text_of(span.path)
-    line = text.lines[span.line - 1] if text is not None and span.line <= len(text.lines) else ""
-    return Span(span.path, span.line, span.column, span.line, len(line.rstrip()) + 1)
+    line = linecache.getline(span.path, span.line).rstrip()
+    return Span(span.path, span.line, span.column, span.line, len(line) + 1)
 
 
 @dataclass(frozen=True, slots=True)

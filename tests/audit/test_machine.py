@@ -107,6 +107,7 @@ def test_real_code(built: Callable[..., Machine], version: tuple[int, int], arch
     assert (shared.shared, shared.barriers) == (264, 1)
     spilling = built("spilling", version, arch, 1024)
     assert spilling.registers <= 64
+    assert spilling.limited_by == ("registers" if arch in ("sm_90", "sm_61") else "threads")
     assert spilling.spills > 0
     assert spilling.spills == 0 or spilling.local > 0
     assert [one.code for one in findings(spilling, HERE)] == ["KB421"]

@@ -56,6 +56,17 @@ SHARED = [
     ["for i in kb.grid_range(a.shape[0]):", "    a[i] = b[n]"],
     ["for i in range(n):", "    a[i] = b[i]"],
     ["for i in range(1, a.shape[0]):", "    a[i] = b[n]"],
+    # What some threads assign is another number in them.
+    [
+        "i = kb.tid()",
+        "m = 0",
+        "if i < n:",
+        "    m = 1",
+        "s = float(0.0)",
+        "for j in range(a.shape[0]):",
+        "    s += a[j] * float(m)",
+        "b[i] = s",
+    ],
     # What an atomic was before is another number in each thread.
     ["t = kb.atomic_add(b, 0, 1.0)", "s = float(0.0)", "for j in range(a.shape[0]):", "    s += a[j] * t", "b[n] = s"],
     # Some threads, each of which does its own.

@@ -9,7 +9,7 @@ from kbuild.audit.findings import Finding, KernelAudit, Options
 from kbuild.audit.judging import Judged, judge
 from kbuild.audit.levels import Rules
 from kbuild.errors import Report
-from kbuild.pipeline.audit import with_captures
+from kbuild.pipeline.analyses import with_findings
 from kbuild.scan.audit import audit_kernel
 from kbuild.scan.units import lower
 from tests.helpers import kernels
@@ -28,7 +28,9 @@ def audit(folder: Path, text: str, *checks: str, graph: bool = False) -> list[Ke
         assert lowered is not None, report.diagnostics
         made.append(audit_kernel(lowered, one.row, options))
     captures = Captures({path.stem: str(path)})
-    return [with_captures(one, captures) if "source" in checks else one for one in made]
+    return [
+        with_findings(one, *captures.changing(one.kernel, one.functions)) if "source" in checks else one for one in made
+    ]
 
 
 def judged(folder: Path, text: str, *checks: str, rules: Rules | None = None) -> tuple[Judged, ...]:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from kbuild.audit import text
 from kbuild.audit.findings import OUT_OF_TIME
 from kbuild.config import AuditConfig, AuditRule
 from kbuild.errors import CompileError, UsageError
@@ -215,6 +216,7 @@ def test_a_build_with_nothing_to_do_analyses_nothing(slow: Project, monkeypatch:
     config = replace(slow.config, audit=WARN)
     first = build(config)
     monkeypatch.setattr(Scanner, "audit", lambda *_: pytest.fail("analysed"))
+    monkeypatch.setattr(text, "_parsed", lambda *_: pytest.fail("read a module as Python"))
     again = build(config)
     assert (again.compiled, again.lowered) == (0, 0)
     assert again.diagnostics == first.diagnostics
