@@ -473,8 +473,9 @@ CODES: dict[str, Code] = {
         _kernel("a[n] = a[n] * gain", parameters="a: kb.array(dtype=float), n: int, gain: float"),
     ),
     "KB413": Code(
-        "a number that loses digits before it is widened to float64",
+        "a number that is float64 too late, or for nothing",
         "A number without a type is a float32 in a variable, and stays the float32 nearest to it when it is widened. "
+        "One that is a float64 makes float64 of the arithmetic around it, which many GPUs have few units for. "
         "(Types never change silently: a float64 that meets a float32 is refused [KB120].)",
         _kernel("x = 0.1", "b[n] = kb.float64(x)", parameters="b: kb.array(dtype=kb.float64), n: int"),
         _kernel("x = kb.float64(0.1)", "b[n] = x", parameters="b: kb.array(dtype=kb.float64), n: int"),

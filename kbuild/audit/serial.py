@@ -57,9 +57,10 @@ def _loops(body: tuple[Stmt, ...], conditions: tuple[Expr, ...]) -> Iterator[_Lo
 
 def _judged(kernel: Kernel, loop: _Loop, dependence: Dependence, values: dict[Symbol, list[Expr]]) -> Finding | None:
     statement = loop.statement
-    array, axis = _whole_axis(statement, values)
-    if array is None or not _touches(statement, array, axis):
+    whole = next((one for one in _whole_axes(statement, values) if _touches(statement, *one)), None)
+    if whole is None:
         return None
+    array, axis = whole
     splits = [one for one in loop.conditions if dependence.of(one)]
     # Under `if i == 0` what is assigned depends on the thread, though nothing that is done there does.
     own = Dependence(kernel.function, passed=splits) if splits else dependence
@@ -75,16 +76,20 @@ def _judged(kernel: Kernel, loop: _Loop, dependence: Dependence, values: dict[Sy
     return Finding(CODE, "source", "found", text, statement.span, kernel.name, name, help=help)
 
 
-def _whole_axis(loop: For, values: dict[Symbol, list[Expr]]) -> tuple[Symbol | None, int]:
-    """The array, and its axis, that a loop `for i in range(a.shape[0])` runs over."""
-    if not (_is(loop.start, 0) and _is(loop.step, 1)):
-        return None, 0
-    stop = loop.stop
+def _whole_axes(loop: For, values: dict[Symbol, list[Expr]]) -> Iterator[tuple[Symbol, int]]:
+    """The arrays, and their axes, that a loop `for i in range(a.shape[0])` runs over: of a `min` the shortest."""
+    if _is(loop.start, 0) and _is(loop.step, 1):
+        yield from _extents(loop.stop, values)
+
+
+def _extents(stop: Expr, values: dict[Symbol, list[Expr]]) -> Iterator[tuple[Symbol, int]]:
     if isinstance(stop, nodes.Read) and len(values.get(stop.symbol, ())) == 1:
         stop = values[stop.symbol][0]
     if isinstance(stop, nodes.Extent) and isinstance(stop.array, nodes.Read):
-        return stop.array.symbol, stop.axis
-    return None, 0
+        yield stop.array.symbol, stop.axis
+    elif isinstance(stop, nodes.Intrinsic) and stop.name == "min":
+        for one in stop.arguments:
+            yield from _extents(one, values)
 
 
 def _touches(loop: For, array: Symbol, axis: int) -> bool:

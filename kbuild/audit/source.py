@@ -1,7 +1,7 @@
 """What is written in a way that costs, or that means something else than it seems: read off the IR and the text.
 
-Parameters that nobody reads [KB416], serial loops [KB410], tables that fill constant memory [KB411], numbers that lost
-their digits before they were widened [KB413]. Captured data that changes is `captured`'s [KB412].
+Parameters that nobody reads [KB416], serial loops [KB410], tables that fill constant memory [KB411], numbers of float64
+that come too late or for nothing [KB413]. Captured data that changes is `captured`'s [KB412].
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from kbuild.errors import Span
 from kbuild.ir import nodes
 from kbuild.ir.nodes import Expr, Kernel, Symbol
 from kbuild.ir.tables import tables_in
-from kbuild.ir.traverse import callees, walk
+from kbuild.ir.traverse import callees, children, walk
 from kbuild.ir.types import FLOAT32, FLOAT64, Constant
 
 CONSTANT_MEMORY = 65536
@@ -77,22 +77,46 @@ def _tables(kernel: Kernel) -> tuple[list[Finding], int]:
 
 
 def _widened(kernel: Kernel) -> tuple[list[Finding], int]:
-    """Conversions to float64 of a variable that never holds anything but numbers in float32 that need more digits."""
+    """Conversions between float32 and float64 that come too late, or for nothing."""
     found: list[Finding] = []
     count = 0
     for function in [kernel.function, *callees(kernel.function)]:
-        places = [
-            node
-            for node in walk(function.body)
-            if isinstance(node, nodes.Convert) and node.type == FLOAT64 and node.operand.type == FLOAT32
-        ]
-        count += len(places)
-        values = assigned_values(function) if places else {}
-        for place in places:
+        converted = [node for node in walk(function.body) if isinstance(node, nodes.Convert)]
+        widened = [one for one in converted if one.type == FLOAT64 and one.operand.type == FLOAT32]
+        narrowed = [one for one in converted if one.type == FLOAT32 and one.operand.type == FLOAT64]
+        count += len(widened) + len(narrowed)
+        values = assigned_values(function) if widened else {}
+        for place in widened:
             if isinstance(place.operand, nodes.Read) and place.operand.symbol not in function.parameters:
                 symbol = place.operand.symbol
                 found += _lost(kernel, place.span or function.span, symbol, values.get(symbol, []))
+        for place in narrowed:
+            found += _for_nothing(kernel, place, function.span)
     return found, count
+
+
+def _for_nothing(kernel: Kernel, place: nodes.Convert, otherwise: Span | None) -> Iterator[Finding]:
+    """Arithmetic of one float32 and of numbers in float64, whose result is a float32 again."""
+    leaves = list(_leaves(place.operand))
+    numbers = [one for one in leaves if isinstance(one, nodes.Const)]
+    widened = [one for one in leaves if isinstance(one, nodes.Convert) and one.operand.type == FLOAT32]
+    if place.operand in leaves or not numbers or len(widened) != 1 or len(leaves) > len(numbers) + 1:
+        return
+    value = float(numbers[0].value)
+    text = f"{value!r} makes this arithmetic one of float64, whose result is rounded to float32 again"
+    help = (
+        f"stay in float32 (`{value!r}` alone takes the type beside it): many GPUs have 32 times as many units for that"
+    )
+    yield Finding("KB413", "source", "found", text, place.span or otherwise, kernel.name, repr(value), help=help)
+
+
+def _leaves(value: Expr) -> Iterator[Expr]:
+    """What arithmetic starts from."""
+    if isinstance(value, (nodes.Unary, nodes.Binary, nodes.Fma)):
+        for operand in children(value):
+            yield from _leaves(operand)  # type: ignore[arg-type]
+    else:
+        yield value
 
 
 def _lost(kernel: Kernel, place: Span | None, symbol: Symbol, values: Sequence[Expr]) -> Iterator[Finding]:

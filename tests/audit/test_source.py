@@ -41,6 +41,8 @@ SERIAL = [
     (["i = kb.tid()", "if i == 0:", "    for j in range(a.shape[0]):", "        a[j] = b[n]"], 3),
     (["i = kb.tid()", "if n > 0 and i == 0:", "    s = float(0.0)", "    for j in range(a.shape[0]):",
       "        s += a[j]", "    b[n] = s"], 4),
+    (["for i in range(kb.min(a.shape[0], n)):", "    a[i] = b[n]"], 1),
+    (["for i in range(kb.min(n, kb.min(b.shape[0], a.shape[0]))):", "    a[i] = 1.0"], 1),
     # Some threads, all of which do the same.
     (["i = kb.tid()", "if i < n:", "    s = float(0.0)", "    for j in range(a.shape[0]):", "        s += a[j]",
       "    b[i] = s"], 4),
@@ -120,7 +122,7 @@ def test_one_thread_and_all_threads_are_told_apart(tmp_path: Path) -> None:
     texts = [findings(tmp_path, kernel(*SERIAL[i][0]), "source")[0].message for i in (0, 4)]
     assert texts[0].startswith("every thread runs over all of 'a'")
     assert texts[1].startswith("one thread, or few, run over all of 'a'")
-    text = findings(tmp_path, kernel(*SERIAL[6][0]), "source")[0].message
+    text = findings(tmp_path, kernel(*SERIAL[8][0]), "source")[0].message
     assert text.startswith("every thread that comes here runs over all of 'a'")
 
 
@@ -174,6 +176,22 @@ DOUBLES = "d: kb.array(dtype=kb.float64), n: int"
 )
 def test_lost_digits(tmp_path: Path, lines: list[str], expected: list[tuple[str, int]]) -> None:
     assert found(tmp_path, kernel(*lines, parameters=DOUBLES)) == expected
+
+
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        (["a[n] = float(kb.float64(a[n]) * kb.float64(0.1)) + b[n]"], [("KB413", 1)]),
+        (["a[n] = float(kb.float64(a[n] + b[n]) * 0.1 + 2.0)"], [("KB413", 1)]),
+        (["a[n] = float(kb.float64(a[n]) * kb.float64(b[n]) + 0.1)"], []),  # two values: sums may cancel
+        (["s = kb.float64(0.0)", "s = s + kb.float64(a[n])", "b[n] = float(s * 0.1)"], []),
+        (["a[n] = float(kb.float64(n) * 0.1) + b[n]"], []),  # an integer has more digits than a float32
+        (["a[n] = float(kb.float64(b[n]))"], []),
+        (["a[n] = b[n] * 0.1"], []),
+    ],
+)
+def test_float64_for_nothing(tmp_path: Path, lines: list[str], expected: list[tuple[str, int]]) -> None:
+    assert found(tmp_path, kernel(*lines)) == expected
 
 
 def test_lost_digits_in_words(tmp_path: Path) -> None:
