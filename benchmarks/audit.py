@@ -18,8 +18,8 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from support.results import progress, record
 
-from kbuild.audit.analysis import Options, audit
-from kbuild.audit.findings import KernelAudit
+from kbuild.audit.findings import KernelAudit, Options
+from kbuild.audit.kernel import audit
 from kbuild.audit.launches import Launch
 from kbuild.audit.places import axes_of_threads
 from kbuild.ir.nodes import Kernel
@@ -59,7 +59,8 @@ def asked(use_solver: bool) -> score.Audit:
             scalars=known.scalars or {},
         )
         is_guess = known.grid is None and axes_of_threads(kernel) > 1
-        return audit(kernel, Options(None if is_guess else known.block, launch, use_solver=use_solver))
+        block = None if is_guess else known.block
+        return audit(kernel, Options(block=block, use_solver=use_solver, verbose=True), launch)
 
     return ask
 

@@ -417,6 +417,136 @@ CODES: dict[str, Code] = {
         "Blocks run in clusters from compute capability 9.0 (Hopper) on. Leave older targets out, or put the kernel "
         "into a package of its own that is built for newer ones.",
     ),
+    "KB401": Code(
+        "an access beyond an array, a vector or a matrix",
+        "A GPU stops the program at best; at worst it reads or overwrites what lies behind. The audit names a launch "
+        "and a thread with which it happens, or says what it would have to know. `if i < a.shape[0]:` keeps the last "
+        "threads away; `kb.assume(…)` says what always holds.",
+    ),
+    "KB402": Code(
+        "a race on shared memory",
+        "Two threads of a block come to one element, one of them stores to it, and no barrier stands between: which "
+        "comes first is chance. `kb.syncthreads()` puts one between; atomics need none.",
+    ),
+    "KB403": Code(
+        "a race on an array",
+        "Two threads of a launch come to one element, and one of them stores to it: blocks are not ordered, and "
+        "threads of one block by barriers alone. Let each thread store to its own elements, or use atomics.",
+    ),
+    "KB404": Code(
+        "a barrier that not all threads reach",
+        "`kb.syncthreads()` waits for every thread of the block. In a branch that some do not take, in a loop that "
+        "some leave earlier, or behind a `return` of some, it hangs or lets the others go on too early.",
+    ),
+    "KB405": Code(
+        "a bank conflict",
+        "Shared memory has 32 banks of 4 bytes. Lanes of a warp that come to different words of one bank wait for one "
+        "another. A row that is one element longer (`kb.shared_array((32, 33), float)`) spreads columns over all "
+        "banks.",
+    ),
+    "KB406": Code(
+        "an access that is not coalesced",
+        "A warp's access moves whole sectors of 32 bytes. Neighbouring lanes that come to distant elements move many "
+        "times what they use. Let the last index of an array be that of the lane.",
+    ),
+    "KB407": Code(
+        "a load that is repeated",
+        "The same element is loaded again though nothing can have changed it. A variable keeps it.",
+    ),
+    "KB408": Code(
+        "a misaligned or narrow access to vectors",
+        "One instruction moves up to 16 bytes, where the address is a multiple of them.",
+    ),
+    "KB409": Code(
+        "a branch or loop that splits a warp",
+        "The lanes of a warp take both ways one after the other, and wait for the one with the most trips.",
+    ),
+    "KB410": Code(
+        "a loop over a whole array that threads could share",
+        "Every thread runs the whole loop and does the same in it as the others, or one thread runs it alone. "
+        "`kb.grid_range(n)` deals the trips out to the threads of the launch.",
+        _kernel(
+            "i = kb.tid()",
+            "total = float(0.0)",
+            "for j in range(a.shape[0]):",
+            "    total += a[j]",
+            "b[i] = b[i] / total",
+            parameters="a: kb.array(dtype=float), b: kb.array(dtype=float)",
+        ),
+        _kernel(
+            "for j in kb.grid_range(a.shape[0]):",
+            "    kb.atomic_add(total, 0, a[j])",
+            parameters="a: kb.array(dtype=float), total: kb.array(dtype=float)",
+        ),
+    ),
+    "KB411": Code(
+        "tables that nearly fill constant memory",
+        "A GPU has 64 KiB of constant memory for the code of a kernel, and what does not fit is refused [KB199]. "
+        "Kernels whose tables do not fit together are compiled apart.",
+        f"TABLE = kb.constant([[0.0] * 1024] * 13)\n\n\n{_kernel('a[0] = TABLE[n, n]')}",
+        f"TABLE = kb.constant([[0.0] * 1024] * 11)\n\n\n{_kernel('a[0] = TABLE[n, n]')}",
+    ),
+    "KB412": Code(
+        "captured data that changes later",
+        "What a kernel captures is compiled into it. A launch looks at it once, the first time: what the program "
+        "assigns afterwards, or puts into the list that a table was made of, no launch sees.",
+        "GAIN = 2.0\n\n\ndef louder():\n    global GAIN\n    GAIN = 3.0\n\n\n" + _kernel("a[n] = a[n] * GAIN"),
+        _kernel("a[n] = a[n] * gain", parameters="a: kb.array(dtype=float), n: int, gain: float"),
+    ),
+    "KB413": Code(
+        "a number that is float64 too late, or for nothing",
+        "A number without a type is a float32 in a variable, and stays the float32 nearest to it when it is widened. "
+        "One that is a float64 makes float64 of the arithmetic around it, which many GPUs have few units for. "
+        "(Types never change silently: a float64 that meets a float32 is refused [KB120].)",
+        _kernel("x = 0.1", "b[n] = kb.float64(x)", parameters="b: kb.array(dtype=kb.float64), n: int"),
+        _kernel("x = kb.float64(0.1)", "b[n] = x", parameters="b: kb.array(dtype=kb.float64), n: int"),
+    ),
+    "KB414": Code(
+        "index arithmetic that leaves its type",
+        "int32 ends at 2,147,483,647, and wraps: a large array, or a product of extents, gets there. `kb.int64(…)` has "
+        "room.",
+    ),
+    "KB415": Code(
+        "something that is read before anything is stored there",
+        "Shared memory holds anything until a thread stores to it; a variable that only some ways assign is zero on "
+        "the others.",
+    ),
+    "KB416": Code(
+        "a parameter that is not read",
+        "Every launch passes it, and every reader wonders what it is for. A name that starts with `_` says that it is "
+        "meant.",
+        _kernel("a[0] = 1.0"),
+        _kernel("a[n] = 1.0"),
+    ),
+    "KB420": Code(
+        "registers that leave room for few warps",
+        "A multiprocessor hides the time of memory by running other warps; registers decide how many fit. "
+        '`launch_bounds=(threads, "auto")` finds the most that spill nothing.',
+    ),
+    "KB421": Code(
+        "registers that are spilled",
+        "What does not fit into registers goes to local memory, which is as far away as any other.",
+    ),
+    "KB422": Code(
+        "a stack in local memory",
+        "Vectors and matrices that are indexed with variables lie in memory, as does what printing and calls need.",
+    ),
+    "KB423": Code(
+        "shared memory near its limit, or that leaves room for few warps",
+        "A block has 48 KiB of static shared memory, and all blocks of a multiprocessor share what it has.",
+    ),
+    "KB424": Code(
+        "narrow instructions for wide elements",
+        "One instruction can move 16 bytes. Vectors in kernels in Python are aligned like their scalars, so that views "
+        "and structs may begin at each: their elements are moved in pieces. Off unless a project asks for it.",
+    ),
+    "KB430": Code(
+        "a suppression without use or reason",
+        "`# kbuild: ignore[KB402] why it is right` takes a finding back. Without a reason it takes back nothing, and "
+        "one that takes back nothing is told, so that it hides nothing later.",
+        _kernel("a[n] = 1.0  # kbuild: ignore[KB410] the loop is short"),
+        _kernel("a[n] = 1.0"),
+    ),
     "KB501": Code("this machine lacks something", "The message names it, and the command that brings it."),
     "KB502": Code(
         "no compiler for a target",

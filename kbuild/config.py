@@ -28,6 +28,18 @@
     options = ["--use_fast_math"]                         # further options of NVRTC
     files = ["shared/**/*.cuh"]                           # for the sdist, beside those below the packages
 
+    [tool.kbuild.audit]                                   # `python -m kbuild audit`, and a step of every build
+    build = "warn"                                        # tell findings while building; "error": and refuse errors
+    level = { divergence = "off", KB406 = "error" }       # of checks and codes: off, note, warning, error
+    unknown = "note"                                      # the level of what is not known
+    block-dim = 256                                       # threads of a block where the kernel does not say
+    time-limit = 20                                       # seconds a kernel
+
+    [[tool.kbuild.audit.kernels]]                         # levels of some kernels, and why
+    names = ["robosim.blocks:*"]
+    level = { KB405 = "off" }
+    reason = "measured: padding costs more than the conflict"
+
 Nothing is guessed and nothing is ignored: an unknown option, a wrong type or a value that cannot be is a `UsageError`
 that names the file, the line, the key, what was found and what is wanted.
 """
@@ -63,10 +75,31 @@ OPTIONS = (
     "selftest",
     "jobs",
     "cuda",
+    "audit",
 )
 
 CUDA_OPTIONS = ("include-dirs", "defines", "std", "fmad", "options", "files")
 STANDARDS = ("c++14", "c++17", "c++20")
+
+AUDIT_OPTIONS = ("build", "level", "unknown", "block-dim", "time-limit", "kernels")
+AUDIT_RULE_OPTIONS = ("names", "level", "reason")
+AUDIT_STEPS = ("off", "warn", "error")
+AUDIT_LEVELS = ("off", "note", "warning", "error")
+# Checks and codes of `kbuild.audit`, which reads no configuration and is read by none.
+AUDIT_CHECKS = (
+    "bounds",
+    "overflow",
+    "shared-races",
+    "global-races",
+    "barriers",
+    "initialization",
+    "banks",
+    "coalescing",
+    "divergence",
+    "source",
+    "machine-code",
+)
+_AUDIT_CODE = re.compile(r"KB4[0-9]{2}")
 
 # Of `kbuild.primitives`, which reads no configuration and is read by none.
 PRIMITIVES = (
@@ -100,6 +133,30 @@ class CudaConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class AuditRule:
+    """One of `[[tool.kbuild.audit.kernels]]`: patterns of kernels, levels by check or code, and the reason."""
+
+    names: tuple[str, ...]
+    level: tuple[tuple[str, str], ...]
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class AuditConfig:
+    """`[tool.kbuild.audit]`: what `build` makes of findings ("off", "warn" or "error"), levels by check or code, that
+    of what is not known, rules about some kernels, threads of a block where the kernel does not say, and seconds that
+    a kernel may take.
+    """
+
+    build: str = "off"
+    level: tuple[tuple[str, str], ...] = ()
+    unknown: str = "note"
+    kernels: tuple[AuditRule, ...] = ()
+    block_dim: int = 256
+    time_limit: float = 20.0
+
+
+@dataclass(frozen=True, slots=True)
 class BuildConfig:
     """What a build is asked for. Paths are absolute; `jobs` None means all cores, `backward` None: adjoints of the
     kernels that can have one.
@@ -124,6 +181,7 @@ class BuildConfig:
     primitives: tuple[str, ...] = ()
     backward: bool | None = None
     cuda: CudaConfig = CudaConfig()
+    audit: AuditConfig = AuditConfig()
 
 
 def load(project: Path) -> BuildConfig | None:
@@ -143,6 +201,14 @@ def load(project: Path) -> BuildConfig | None:
     if table is None:
         return None
     return _Reader(path, text, document, table).config()
+
+
+def is_project(argument: str) -> bool:
+    """Whether a word of the command line means a project's folder: one that is there, or a path to nothing. It is none
+    where it names a file, or a package that lies elsewhere."""
+    path = Path(argument)
+    is_name = all(part.isidentifier() for part in argument.split("."))
+    return path.is_dir() or not (path.exists() or is_name)
 
 
 def require(project: Path) -> BuildConfig:
@@ -196,8 +262,8 @@ class _Reader:
     title = "tool.kbuild"
     known: tuple[str, ...] = OPTIONS
 
-    def __init__(self, path: Path, text: str, document: dict[str, Any], table: Any) -> None:
-        self.path, self.text, self.document, self.root = path, text, document, path.parent
+    def __init__(self, path: Path, text: str, document: dict[str, Any], table: Any, number: int = 0) -> None:
+        self.path, self.text, self.document, self.root, self.number = path, text, document, path.parent, number
         if not isinstance(table, dict):
             self.fail(self.title.rpartition(".")[2], f"is {_shown(table)}, but wants a table [{self.title}]")
         self.table: dict[str, Any] = table
@@ -230,6 +296,7 @@ class _Reader:
             backward=self.flag("backward", True) if "backward" in self.table else None,
             primitives=self.primitives(),
             cuda=self.cuda(),
+            audit=self.audit(),
         )
 
     # One kind of value each
@@ -277,6 +344,11 @@ class _Reader:
         if "cuda" not in self.table:
             return CudaConfig()
         return _CudaReader(self.path, self.text, self.document, self.table["cuda"]).cuda_config()
+
+    def audit(self) -> AuditConfig:
+        if "audit" not in self.table:
+            return AuditConfig()
+        return _AuditReader(self.path, self.text, self.document, self.table["audit"]).audit_config()
 
     def strings(self, key: str) -> tuple[str, ...]:
         """A list of different strings."""
@@ -360,10 +432,11 @@ class _Reader:
     def place(self, key: str) -> str:
         """`pyproject.toml`'s path, and the line of the key in its table where that can be told."""
         words = r"[ \t]*\.[ \t]*".join(self.title.split("."))
-        head = re.search(rf"^[ \t]*\[[ \t]*{words}[ \t]*\]", self.text, re.MULTILINE)
-        if head is None:
+        heads = list(re.finditer(rf"^[ \t]*\[\[?[ \t]*{words}[ \t]*\]\]?", self.text, re.MULTILINE))
+        if self.number >= len(heads):
             return str(self.path)
-        next_table = re.compile(r"^[ \t]*\[[^\[\]]*\][ \t]*(#.*)?$", re.MULTILINE).search(self.text, head.end())
+        head = heads[self.number]
+        next_table = re.compile(r"^[ \t]*\[\[?[^\[\]]*\]\]?[ \t]*(#.*)?$", re.MULTILINE).search(self.text, head.end())
         word = re.escape(key.partition("[")[0])
         assignment = re.compile(rf"^[ \t]*[\"']?{word}[\"']?[ \t]*[=.]", re.MULTILINE)
         line = assignment.search(self.text, head.end(), next_table.start() if next_table else len(self.text))
@@ -433,6 +506,83 @@ class _CudaReader(_Reader):
                 help = f"say it with `{other}`" if other else None
                 self.fail(f"options[{index}]", f"is {value!r}, which kbuild decides itself", help)
         return values
+
+
+class _AuditReader(_Reader):
+    """`[tool.kbuild.audit]`. A project that has the table wants to be told while building."""
+
+    title = "tool.kbuild.audit"
+    known: tuple[str, ...] = AUDIT_OPTIONS
+
+    def audit_config(self) -> AuditConfig:
+        return AuditConfig(
+            build=self.one_of("build", AUDIT_STEPS, "warn"),
+            level=self.levels("level"),
+            unknown=self.one_of("unknown", AUDIT_LEVELS, "note"),
+            kernels=self.rules(),
+            block_dim=self.block_dim(),
+            time_limit=self.time_limit(),
+        )
+
+    def one_of(self, key: str, words: tuple[str, ...], usual: str) -> str:
+        value = self.table.get(key, usual)
+        if value not in words:
+            self.fail(key, f"is {_shown(value)}, but wants one of {', '.join(words)}")
+        return str(value)
+
+    def levels(self, key: str) -> tuple[tuple[str, str], ...]:
+        """Levels by check or code, in their order."""
+        values = self.table.get(key, {})
+        if not isinstance(values, dict):
+            self.fail(key, f'is {_shown(values)}, but wants a table like {{ divergence = "off", KB405 = "error" }}')
+        for name, level in values.items():
+            if name not in AUDIT_CHECKS and not _AUDIT_CODE.fullmatch(name):
+                near = did_you_mean(name, AUDIT_CHECKS) or f"the checks are {', '.join(AUDIT_CHECKS)}"
+                self.fail(key, f"has {name!r}, which is no check, and no code of one (KB401 …)", near)
+            if level not in AUDIT_LEVELS:
+                self.fail(key, f"has {name} = {_shown(level)}, but wants one of {', '.join(AUDIT_LEVELS)}")
+        return tuple(values.items())
+
+    def block_dim(self) -> int:
+        value = self.table.get("block-dim", 256)
+        if type(value) is not int or not 1 <= value <= 1024:
+            self.fail("block-dim", f"is {_shown(value)}, but wants an integer from 1 to 1024")
+        return value
+
+    def time_limit(self) -> float:
+        value = self.table.get("time-limit", 20)
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value <= 3600:
+            self.fail("time-limit", f"is {_shown(value)}, but wants seconds, more than 0 and 3600 at most")
+        return float(value)
+
+    def rules(self) -> tuple[AuditRule, ...]:
+        values = self.table.get("kernels", [])
+        if not isinstance(values, list):
+            self.fail("kernels", f"is {_shown(values)}, but wants tables [[tool.kbuild.audit.kernels]]")
+        readers = (
+            _AuditRuleReader(self.path, self.text, self.document, value, number) for number, value in enumerate(values)
+        )
+        return tuple(reader.rule() for reader in readers)
+
+
+class _AuditRuleReader(_AuditReader):
+    """One of `[[tool.kbuild.audit.kernels]]`."""
+
+    title = "tool.kbuild.audit.kernels"
+    known: tuple[str, ...] = AUDIT_RULE_OPTIONS
+
+    def rule(self) -> AuditRule:
+        names = self.strings("names")
+        self.need("names", names, 'name kernels, or patterns of them: names = ["robosim.blocks:*"]')
+        for index, name in enumerate(names):
+            if ":" not in name:
+                self.fail(f"names[{index}]", f"is {name!r}, but wants a kernel like 'robosim.blocks:*' (module:name)")
+        level = self.levels("level")
+        self.need("level", level, 'say what of them: level = { KB405 = "off" }')
+        reason = self.table.get("reason", "")
+        if not isinstance(reason, str) or not reason.strip():
+            self.fail("reason", "is missing" if "reason" not in self.table else "is empty", "say why it may stay")
+        return AuditRule(names, level, reason.strip())
 
 
 def _shown(value: object, kind: bool = True) -> str:

@@ -88,7 +88,7 @@ DOORS: dict[str, dict[str, set[str]]] = {
     "targets": {"loader": {"occupancy"}},
     "sim": {"loader": {"abi", "interface", "providers"}},
     "cuda": {"loader": {"abi"}},
-    "audit": {"loader": {"cubin"}},
+    "audit": {"loader": {"cubin", "occupancy"}},
     "nvrtc": {"loader": {"cubin"}},
     "bundle": {"loader": {"format", "cubin"}},
 }

@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Final
 
 from kbuild import intrinsics
@@ -16,8 +15,9 @@ from kbuild.audit import barriers, bounds, contracts, initialization, patterns, 
 from kbuild.audit.answers import Answer, Judge
 from kbuild.audit.conditions import TRUE
 from kbuild.audit.contracts import Contracts
-from kbuild.audit.findings import CHECKS, SAFETY, CheckResult, Finding, KernelAudit, Verdict
+from kbuild.audit.findings import CHECKS, SAFETY, CheckResult, Finding, Options, Verdict
 from kbuild.audit.launches import ANY, Launch
+from kbuild.audit.parts import Part
 from kbuild.audit.places import Blocks, Place, axes_of_threads
 from kbuild.audit.records import Records
 from kbuild.audit.run import Run, State, TooLarge
@@ -26,9 +26,8 @@ from kbuild.audit.wording import Wording
 from kbuild.ir.nodes import Kernel
 from kbuild.ir.stored import changed_parameters
 
-NOMINAL: Final = 256  # threads of a block where nobody says how many
-TIME_LIMIT: Final = 10.0  # seconds for the questions about a kernel
 COSTS: Final = ("banks", "coalescing", "divergence")
+ASKED: Final = tuple(check for check in CHECKS if check in SAFETY or check in COSTS)
 LIBRARY: Final = os.path.join(os.path.dirname(intrinsics.__file__), "")
 
 # Shapes of blocks that are common, for kernels that ask for two or three axes and do not say how long these are.
@@ -38,34 +37,32 @@ _COMMON: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
-    """`block`: threads of a block along x, y, z, if they are known; `launch`: what else is known of one.
-    `time_limit`: seconds for the questions about a kernel. `use_solver`: False does without one."""
-
-    block: tuple[int, int, int] | None = None
-    launch: Launch = ANY
-    time_limit: float = TIME_LIMIT
-    use_solver: bool = True
-
-
-def audit(kernel: Kernel, options: Options = Options()) -> KernelAudit:
-    """Everything that the IR of a kernel says about its accesses, its threads and its barriers."""
-    start = time.perf_counter()
+def analyse(kernel: Kernel, options: Options, launch: Launch = ANY) -> Part:
+    """Everything that the IR of a kernel says about its accesses, its threads and its barriers, of the checks that are
+    asked for."""
+    wanted = [check for check in ASKED if check in options.checks]
+    if not wanted:
+        return Part(())
     terms.forget()
     try:
-        return _audited(kernel, options, start)
+        part = _analysed(kernel, options, launch)
     finally:
         terms.forget()
+    return Part(
+        tuple(one for one in part.checks if one.check in wanted),
+        tuple(one for one in part.findings if one.check in wanted),
+        part.assumptions,
+        part.reasoning if options.verbose else (),
+    )
 
 
-def _audited(kernel: Kernel, options: Options, start: float) -> KernelAudit:
+def _analysed(kernel: Kernel, options: Options, launch: Launch) -> Part:
     ask = Solver(options.time_limit) if options.use_solver and solver.is_installed() else None
     try:
-        blocks = _blocks(kernel, options)
-        place, records = symbolic_run(kernel, blocks, options.launch)
+        blocks = _blocks(kernel, options, launch)
+        place, records = symbolic_run(kernel, blocks, launch)
     except TooLarge as error:
-        return _gave_up(kernel, str(error), start)
+        return _gave_up(str(error))
     deadline = time.monotonic() + options.time_limit
     judge = Judge(place, records, contracts.of_records(records), ask, deadline)
     findings: list[Finding] = []
@@ -93,15 +90,11 @@ def _audited(kernel: Kernel, options: Options, start: float) -> KernelAudit:
     for check, answer, found in _costs(report, judge):
         counts.setdefault(check, []).append(answer)
         findings += found
-    return KernelAudit(
-        kernel.name,
-        kernel.function.span,
-        blocks.size,
+    return Part(
         tuple(_results(counts, records)),
         tuple(_once(findings)),
         tuple(_assumptions(judge, blocks)),
         tuple(judge.reasoning),
-        time.perf_counter() - start,
     )
 
 
@@ -128,16 +121,16 @@ def symbolic_run(kernel: Kernel, blocks: Blocks, launch: Launch) -> tuple[Place,
     return place, run.records
 
 
-def _blocks(kernel: Kernel, options: Options) -> Blocks:
+def _blocks(kernel: Kernel, options: Options, launch: Launch) -> Blocks:
     """The shape of its blocks: what is said, else one that fits its arrays in shared memory."""
     if options.block is not None:
         return Blocks(options.block, True)
     axes = axes_of_threads(kernel)
     if axes == 1:
-        return Blocks((NOMINAL, 1, 1), False)
+        return Blocks((options.block_dim, 1, 1), False)
     for shape in _COMMON[axes]:
         blocks = Blocks(shape, False)
-        place, records = symbolic_run(kernel, blocks, options.launch)
+        place, records = symbolic_run(kernel, blocks, launch)
         judge = Judge(place, records, Contracts(), None)
         shared = (one for one in bounds.accesses(judge) if one.extent.is_constant)
         if all(one.answer.verdict == "proved" for one in shared):
@@ -159,10 +152,9 @@ def _results(counts: dict[str, list[Answer]], records: Records) -> Iterator[Chec
         yield CheckResult(check, verdict, len(answers), proved)
 
 
-def _gave_up(kernel: Kernel, reason: str, start: float) -> KernelAudit:
-    results = tuple(CheckResult(check, "unknown", 0, 0) for check in CHECKS if check in SAFETY)
-    seconds = time.perf_counter() - start
-    return KernelAudit(kernel.name, kernel.function.span, NOMINAL, results, (), (reason,), (), seconds)
+def _gave_up(reason: str) -> Part:
+    """Of a kernel that is too large."""
+    return Part(tuple(CheckResult(check, "unknown", 0, 0) for check in ASKED), assumptions=(reason,))
 
 
 def _assumptions(judge: Judge, blocks: Blocks) -> Iterator[str]:

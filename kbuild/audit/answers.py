@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from kbuild.audit import conditions, terms
 from kbuild.audit.conditions import Condition
 from kbuild.audit.contracts import Contracts
-from kbuild.audit.findings import Reasoning, Verdict
+from kbuild.audit.findings import OUT_OF_TIME, Reasoning, Verdict
 from kbuild.audit.lanes import Lanes, of_block
 from kbuild.audit.places import Place
 from kbuild.audit.proving import Facts
@@ -45,7 +45,7 @@ class Answer:
 
 
 PROVED = Answer("proved", "")
-LATE = Answer("unknown", "", "the time for it is used up")
+LATE = Answer("unknown", "", f"{OUT_OF_TIME} of the audit is reached")
 
 
 @dataclass(slots=True)
@@ -117,11 +117,7 @@ class Judge:
             tight, model = self.solver.solve([*_both(self.exact(), other), *known])
         if tight != "sat":
             is_open = "unknown" in (weak, tight)
-            why = (
-                "the time for it is used up"
-                if is_open
-                else "it goes wrong only where arrays are larger than they must be"
-            )
+            why = LATE.reason if is_open else "it goes wrong only where arrays are larger than they must be"
             return Answer("unknown", "solver", why)
         reason = self._doubt(relevant, paths, is_data_fine, fine)
         return Answer("unknown" if reason else "found", "solver", reason, model, other)

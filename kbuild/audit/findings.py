@@ -9,6 +9,8 @@ from kbuild.errors import Note, Span
 
 Verdict = Literal["proved", "found", "unknown"]
 
+OUT_OF_TIME: Final = "time limit"  # what the reason of an unknown begins with that more time might decide
+
 # The checks, in the order of reports: name → what it is about.
 CHECKS: Final[dict[str, str]] = {
     "bounds": "accesses beyond arrays, vectors and matrices",
@@ -25,6 +27,21 @@ CHECKS: Final[dict[str, str]] = {
 }
 # "proved" and "unknown" are words for these; of the others nothing is proved.
 SAFETY: Final = frozenset({"bounds", "overflow", "shared-races", "global-races", "barriers", "initialization"})
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What an audit is asked for: the checks, the threads of a block where the kernel does not say (a verdict that
+    counts on them names them), those along x, y, z where it does (`block`), the seconds that a kernel may take, whether
+    a solver is asked, and whether `Reasoning` is wanted, and the graph of synchronisation."""
+
+    checks: tuple[str, ...] = tuple(CHECKS)
+    block_dim: int = 256
+    block: tuple[int, int, int] | None = None
+    time_limit: float = 20.0
+    use_solver: bool = True
+    verbose: bool = False
+    graph: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +110,11 @@ class Reasoning:
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """What became of one check on one kernel: how many obligations there were and how many of them are proved."""
+    """What became of one check on one kernel: how many obligations there were and how many of them are proved.
+
+    Of a check that proves nothing (see `SAFETY`), obligations are the places that were looked at, and `verdict` is
+    "found" where something was found, else "proved".
+    """
 
     check: str
     verdict: Verdict
@@ -104,7 +125,8 @@ class CheckResult:
 @dataclass(frozen=True, slots=True)
 class KernelAudit:
     """Everything about one kernel. `assumptions` are what the verdicts count on, in words (the block size that was
-    taken, arrays that do not overlap, what the source assumes)."""
+    taken, arrays that do not overlap, what the source assumes). `functions` are the definitions that were looked at,
+    the kernel's own first; `graph` is that of its synchronisation, as Graphviz reads it."""
 
     kernel: str
     span: Span | None
@@ -113,4 +135,6 @@ class KernelAudit:
     findings: tuple[Finding, ...]
     assumptions: tuple[str, ...] = ()
     reasoning: tuple[Reasoning, ...] = ()
+    functions: tuple[Span, ...] = ()
+    graph: str = ""
     seconds: float = field(default=0.0, compare=False)

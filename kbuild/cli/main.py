@@ -24,6 +24,7 @@ from kbuild.loader.errors import DriverError, LoaderError
 COMMANDS = {
     "build": "compile a project's kernels into a bundle",
     "check": "look for errors in a project's kernels, without compiling them",
+    "audit": "find what goes wrong with kernels on a GPU, without one",
     "inspect": "show what a bundle holds",
     "verify": "check a bundle for damage and for lies",
     "sim": "run a program in the simulator, without a GPU",

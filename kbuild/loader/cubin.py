@@ -44,6 +44,8 @@ _REQUIRED_THREADS = 0x10
 _FRAME_SIZE = 0x11
 _MIN_STACK_SIZE = 0x12
 _REGISTER_COUNT = 0x2F
+_BARRIER_COUNT = 0x4C  # of ABI 8; ABI 7 has it in the flags of `.text.KERNEL`
+_ABI_7_BARRIERS = 20, 0x7F
 
 # From compute capability 9.0 on `.nv.shared.KERNEL` starts with the shared memory that CUDA reserves for itself.
 _RESERVED_SHARED = 1024
@@ -55,14 +57,15 @@ class CubinError(ValueError):
 
 class KernelInfo:
     """One kernel. Sizes in bytes; `local` is the stack frame of a thread with its calls, spilled registers included,
-    `code` its machine code without tables.
+    `code` its machine code without tables, `barriers` how many of a block's barriers it uses.
 
     `parameters` has `(offset, size)` of each parameter in order, `parameter_size` is the whole block;
     `max_threads` is the declared limit of threads in a block, None where the kernel declares none.
     """
 
-    __slots__ = ("code", "local", "max_threads", "parameter_size", "parameters", "registers", "shared")
+    __slots__ = ("barriers", "code", "local", "max_threads", "parameter_size", "parameters", "registers", "shared")
 
+    barriers: int
     registers: int
     shared: int
     local: int
@@ -72,7 +75,7 @@ class KernelInfo:
     parameter_size: int
 
     def __init__(self) -> None:
-        self.registers = self.shared = self.local = self.code = self.parameter_size = 0
+        self.registers = self.shared = self.local = self.code = self.parameter_size = self.barriers = 0
         self.max_threads = None
         self.parameters = ()
 
@@ -94,10 +97,10 @@ class Cubin:
 
 
 class _Section:
-    __slots__ = ("data", "info", "name", "size", "type")
+    __slots__ = ("data", "flags", "info", "name", "size", "type")
 
-    def __init__(self, name: str, type: int, size: int, info: int, data: memoryview) -> None:
-        self.name, self.type, self.size, self.info, self.data = name, type, size, info, data
+    def __init__(self, name: str, type: int, size: int, info: int, flags: int, data: memoryview) -> None:
+        self.name, self.type, self.size, self.info, self.flags, self.data = name, type, size, info, flags, data
 
 
 def read(cubin: bytes) -> Cubin:
@@ -117,8 +120,17 @@ def read(cubin: bytes) -> Cubin:
             kernels[section.name[11:]].shared = _static_shared(section, elf.number)
         elif section.name.startswith(".text.") and section.name[6:] in kernels:
             kernels[section.name[6:]].code = section.size
+            if elf.abi == 7:
+                shift, mask = _ABI_7_BARRIERS
+                kernels[section.name[6:]].barriers = section.flags >> shift & mask
     constants = sum(section.size for section in elf.sections if section.name == ".nv.constant3")
     return Cubin(elf.arch(), elf.abi, elf.toolkit(), kernels, constants)
+
+
+def machine_code(cubin: bytes) -> dict[str, bytes]:
+    """The instructions of each section of code, by the name of the kernel that it belongs to. Raises CubinError."""
+    sections = _Elf(memoryview(cubin)).sections
+    return {one.name[6:]: bytes(one.data) for one in sections if one.name.startswith(".text.")}
 
 
 class _Elf:
@@ -145,13 +157,13 @@ class _Elf:
         strings = self._slice(rows[names][4], rows[names][5], "section names")
         budget = 4 * len(self.data)  # sections of a real cubin do not overlap; the sum bounds the work
         sections = []
-        for name, type, _, _, start, length, _, info, _, _ in rows:
+        for name, type, flags, _, start, length, _, info, _, _ in rows:
             empty = type in (0, _SHT_NOBITS)
             data = self._slice(0, 0, "") if empty else self._slice(start, length, "section")
             budget -= len(data)
             if budget < 0:
                 raise CubinError("sections overlap")
-            sections.append(_Section(_string(strings, name), type, length, info, data))
+            sections.append(_Section(_string(strings, name), type, length, info, flags, data))
         return sections
 
     def _slice(self, offset: int, size: int, what: str) -> memoryview:
@@ -254,6 +266,8 @@ def _read_kernel_attributes(section: _Section, kernel: KernelInfo | None) -> Non
                 raise CubinError("%s describes parameter %d twice" % (section.name, place & 0xFFFF))
         elif attribute == _CBANK_PARAM_SIZE:
             kernel.parameter_size = value
+        elif attribute == _BARRIER_COUNT:
+            kernel.barriers = value
         elif attribute in (_MAX_THREADS, _REQUIRED_THREADS):
             x, y, z = _words(section, payload, 3)
             kernel.max_threads = x * y * z

@@ -12,11 +12,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from kbuild.audit.machine import Machine
 from kbuild.config import BuildConfig
 from kbuild.errors import CompileError, Diagnostic, UsageError
 from kbuild.loader.backward import ADJOINT
 from kbuild.nvrtc import Cache, cache_root, discover
+from kbuild.pipeline import audit as auditing
 from kbuild.pipeline import cuda
+from kbuild.pipeline.analyses import analysed
+from kbuild.pipeline.audit import AuditResult, Wanted
 from kbuild.pipeline.gradients import as_error, raise_errors, refusals
 from kbuild.pipeline.packing import is_editable, pack
 from kbuild.pipeline.units import Compilation, UnitCode, compile_units, from_cache, lower_units
@@ -119,10 +123,12 @@ def build(
         codes = [from_cache(plan, unit) for unit in scanned.units]
         missing = [unit for unit, code in zip(scanned.units, codes, strict=True) if code is None]
         lowered, warnings = lower_units(plan, missing, scanner, scanned) if missing else ({}, ())
+        audits = auditing.step(config, scanned, scanner, cache, _files(selection))
     whole = [code or lowered[unit.name] for unit, code in zip(scanned.units, codes, strict=True)]
     without = refusals(scanned, whole)
     raise_errors(without)
     outcome = compile_units(plan, scanned, whole, progress, jobs or config.jobs)
+    found = auditing.told(plan, scanned, whole, audits)
     bundles = tuple(
         BuiltBundle(package, *pack(plan, package, _place(package, selection, output), scanned, parts, editable))
         for package, parts in _by_package(scanned, whole, selection).items()
@@ -141,6 +147,7 @@ def build(
             *warnings,
             *without,
             *outcome.warnings,
+            *found,
             *_cache_warnings(cache),
         ),
         (*selection.skipped, *scanned.skipped),
@@ -162,6 +169,43 @@ def check(config: BuildConfig) -> CheckResult:
     complete = lowered.complete - sum(d.severity == "error" for d in without)
     skipped = (*selection.skipped, *scanned.skipped)
     return CheckResult(found, complete, dict(counts), tuple(diagnostics), skipped)
+
+
+def audit(config: BuildConfig, wanted: Wanted, *, progress: Progress | None = None) -> AuditResult:
+    """Analyses kernels, and the machine code that a build would make of them; writes no bundle. Raises KbuildError."""
+    started = time.perf_counter()
+    selection = select(config.source_roots, config.modules, config.exclude)
+    options = auditing.options_of(config.audit, wanted)
+    places = list(dict.fromkeys(_place(module.package, selection, None) for module in selection.modules))
+    earlier = auditing.earlier(wanted.against, places) if auditing.MACHINE_CODE in options.checks else None
+    cache = Cache(cache_root())
+    with Scanner(_request(config, selection, per_kernel=any(map(is_editable, places)))) as scanner:
+        scanner.start()
+        is_compiled = auditing.MACHINE_CODE in options.checks
+        plan = Compilation(config, discover(config.toolchains, cache=cache), cache) if is_compiled else None
+        scanned = _without_errors(scanner.scan())
+        kernels = auditing.chosen(scanned, wanted.kernels)
+        scanned = auditing.only(scanned, kernels)
+        audits = analysed(kernels, scanned, scanner, cache, options, _files(selection))
+        if len(audits) < sum(not kernel.expression for kernel in kernels):
+            _raise(scanner.lower([unit.name for unit in scanned.units]).diagnostics)
+        codes = auditing.lowered(plan, scanned, scanner) if plan is not None else []
+    machines: list[Machine] = []
+    if plan is not None:
+        compile_units(plan, scanned, codes, progress or Quiet(), config.jobs)
+        machines += auditing.machines(plan, scanned, codes, kernels)
+    return AuditResult(
+        tuple(audits),
+        auditing.judged(audits, auditing.findings_of(machines, scanned, codes), config.audit, options.checks, kernels),
+        options.checks,
+        tuple(target.name for target in config.targets),
+        tuple(machines),
+        auditing.compared(machines, earlier.machines) if earlier is not None else (),
+        earlier.label if earlier is not None else None,
+        tuple(kernel.name for kernel in kernels if kernel.expression),
+        (*selection.skipped, *scanned.skipped),
+        time.perf_counter() - started,
+    )
 
 
 def emit(config: BuildConfig, stage: str, *, kernel: str | None = None) -> Iterator[tuple[str, str | bytes]]:
@@ -225,6 +269,10 @@ def _request(
         max_registers=config.max_registers or 0,
         cuda=cuda.settings_of(config),
     )
+
+
+def _files(selection: Selection) -> dict[str, Path]:
+    return {module.name: module.path for module in selection.modules}
 
 
 def _without_errors(scanned: Scanned) -> Scanned:

@@ -81,6 +81,8 @@ class _Session:
         if message["do"] == "scan":
             self.request = Request(**message["request"])
             return to_json(self.scan())
+        if message["do"] == "audit":
+            return self.audit(message["kernels"], message["options"])
         return to_json(deeply(lambda: self.lower(message["units"], message["limit"])))
 
     def scan(self) -> Scanned:
@@ -105,6 +107,12 @@ class _Session:
         diagnostics = [diagnostic_to_json(d) for d in report.diagnostics]
         self.scanned = Scanned([one.row for one in self.found], units, skipped, diagnostics, failed)
         return self.scanned
+
+    def audit(self, names: Sequence[str], options: dict[str, Any]) -> dict[str, Any]:
+        from kbuild.scan import audit  # most builds ask for none
+
+        made = deeply(lambda: audit.audit_kernels(self.found, names, self.request, audit.options_of(options)))
+        return {"audits": [to_json(one) for one in made]}
 
     def lower(self, names: Sequence[str], limit: Sequence[Any] | None) -> Lowered:
         report = Report()

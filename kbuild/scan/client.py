@@ -14,6 +14,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from kbuild.audit.findings import KernelAudit, Options
+from kbuild.audit.plain import decode
 from kbuild.errors import CompileError, Diagnostic, InternalError
 from kbuild.scan.data import Lowered, Request, Scanned, lowered_from_json, scanned_from_json, to_json
 
@@ -73,6 +75,11 @@ class Scanner:
         """These units in CUDA C. `limit`: the bytes that an adjoint's parameters may take, and who says so."""
         self._send({"do": "lower", "units": list(units), "limit": limit})
         return lowered_from_json(self._answer())
+
+    def audit(self, kernels: Sequence[str], options: Options) -> list[KernelAudit]:
+        """The audits of these kernels, of those that have IR and can be lowered."""
+        self._send({"do": "audit", "kernels": list(kernels), "options": to_json(options)})
+        return [decode(KernelAudit, row) for row in self._answer()["audits"]]
 
     def _send(self, message: dict[str, Any]) -> None:
         assert self._process.stdin is not None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 import textwrap
 from pathlib import Path
 
@@ -80,7 +81,11 @@ def test_the_documented_options_are_the_fields() -> None:
     assert fields == {field.name for field in dataclasses.fields(config.BuildConfig)} - {"root"}
     cuda = {option.replace("-", "_") for option in config.CUDA_OPTIONS}
     assert cuda == {field.name for field in dataclasses.fields(config.CudaConfig)}
-    for option in {*config.OPTIONS, *config.CUDA_OPTIONS} - {"cuda"}:
+    audit = {option.replace("-", "_") for option in config.AUDIT_OPTIONS}
+    assert audit == {field.name for field in dataclasses.fields(config.AuditConfig)}
+    assert set(config.AUDIT_RULE_OPTIONS) == {field.name for field in dataclasses.fields(config.AuditRule)}
+    options = {*config.OPTIONS, *config.CUDA_OPTIONS, *config.AUDIT_OPTIONS, *config.AUDIT_RULE_OPTIONS}
+    for option in options - {"cuda", "audit", "kernels"}:
         assert f"    {option} = " in (config.__doc__ or "")
 
 
@@ -289,4 +294,83 @@ def test_the_reference_has_every_option() -> None:
     rows = [line.split("`")[1] for line in page.read_text(encoding="utf-8").splitlines() if line.startswith("| `")]
     count = len(config.OPTIONS)
     assert sorted(rows[:count]) == sorted(config.OPTIONS)
-    assert sorted(rows[count : count + len(config.CUDA_OPTIONS)]) == sorted(config.CUDA_OPTIONS)
+    end = count + len(config.CUDA_OPTIONS)
+    assert sorted(rows[count:end]) == sorted(config.CUDA_OPTIONS)
+    assert sorted(rows[end : end + len(config.AUDIT_OPTIONS)]) == sorted(config.AUDIT_OPTIONS)
+
+
+AUDIT = GOOD.strip() + "\n[tool.kbuild.audit]\n"
+
+
+def test_every_option_of_the_audit(tmp_path: Path) -> None:
+    text = (
+        AUDIT
+        + """\
+        build = "error"
+        level = { divergence = "off", KB406 = "error" }
+        unknown = "warning"
+        block-dim = 128
+        time-limit = 0.5
+
+        [[tool.kbuild.audit.kernels]]
+        names = ["robosim.blocks:*", "robosim.vision:blur"]
+        level = { KB405 = "off" }
+        reason = "measured"
+    """
+    )
+    found = config.load(write(tmp_path, text))
+    assert found is not None
+    rule = config.AuditRule(("robosim.blocks:*", "robosim.vision:blur"), (("KB405", "off"),), "measured")
+    level = (("divergence", "off"), ("KB406", "error"))
+    assert found.audit == config.AuditConfig("error", level, "warning", (rule,), 128, 0.5)
+
+
+def test_builds_are_told_where_there_is_a_table(tmp_path: Path) -> None:
+    found = config.load(write(tmp_path, GOOD))
+    assert found is not None
+    assert found.audit.build == "off"
+    found = config.load(write(tmp_path, AUDIT))
+    assert found is not None
+    assert found.audit == config.AuditConfig(build="warn")
+
+
+RULE = AUDIT + "[[tool.kbuild.audit.kernels]]\n"
+
+
+@pytest.mark.parametrize(
+    ("table", "wanted"),
+    [
+        (AUDIT + "levels = {}", r"levels is not an option of kbuild(.|\n)*did you mean 'level'"),
+        (AUDIT + "build = true", r"build is the boolean true, but wants one of off, warn, error"),
+        (AUDIT + "level = 'off'", r"level is the string 'off', but wants a table like { divergence = \"off\""),
+        (AUDIT + "level = { bound = 'off' }", r"level has 'bound', which is no check(.|\n)*did you mean 'bounds'"),
+        (AUDIT + "level = { KB103 = 'off' }", r"level has 'KB103', which is no check"),
+        (AUDIT + "level = { bounds = 'fatal' }", r"level has bounds = the string 'fatal', but wants one of off, note"),
+        (AUDIT + "unknown = 1", r"unknown is the integer 1"),
+        (AUDIT + "block-dim = 2000", r"block-dim is the integer 2000, but wants an integer from 1 to 1024"),
+        (AUDIT + "block-dim = true", r"block-dim is the boolean true"),
+        (AUDIT + "time-limit = 0", r"time-limit is the integer 0, but wants seconds"),
+        (AUDIT + "time-limit = 'long'", r"time-limit is the string 'long'"),
+        (AUDIT + "kernels = ['a']", r"kernels is the string 'a', but wants a table"),
+        (AUDIT + "kernels = 3", r"kernels is the integer 3, but wants tables \[\[tool.kbuild.audit.kernels\]\]"),
+        (RULE + "level = { KB405 = 'off' }\nreason = 'x'", r"names is missing(.|\n)*robosim.blocks:\*"),
+        (
+            RULE + "names = ['sums']\nlevel = { KB405 = 'off' }\nreason = 'x'",
+            r"names\[0\] is 'sums', but wants a kernel",
+        ),
+        (RULE + "names = ['m:k']\nreason = 'x'", r"level is missing"),
+        (RULE + "names = ['m:k']\nlevel = { KB405 = 'off' }", r"reason is missing(.|\n)*say why"),
+        (RULE + "names = ['m:k']\nlevel = { KB405 = 'off' }\nreason = ' '", r"reason is empty"),
+    ],
+)
+def test_mistakes_about_the_audit(tmp_path: Path, table: str, wanted: str) -> None:
+    assert re.search(wanted, fails(tmp_path, table))
+
+
+def test_the_line_of_a_key_in_the_second_of_several_tables(tmp_path: Path) -> None:
+    good = "names = ['m:k']\nlevel = { KB405 = 'off' }\nreason = 'x'\n"
+    message = fails(tmp_path, RULE + good + "[[tool.kbuild.audit.kernels]]\n" + good.replace("'off'", "'of'"))
+    lines = (RULE + good).count("\n")
+    assert message.startswith(
+        f"{tmp_path / 'pyproject.toml'}:{4 + lines + 3}: error: [tool.kbuild.audit.kernels] level has"
+    )
