@@ -29,7 +29,7 @@ class Wording:
             where = f" along axis {beyond.axis}" if beyond.axis else ""
             message = f"{verb} element {index} of {name}, which has {extent}{where}{_of(example)}"
         else:
-            message = f"{verb} an element of {name} of which it is not known that it is there: {answer.reason}"
+            message = f"{verb} an element of {name} of which it is not known that it is there"
         yield self._finding("KB401", "bounds", beyond.span, message, answer, name, example)
 
     def race(self, pair: races.Pair, check: str) -> Iterator[Finding]:
@@ -51,7 +51,7 @@ class Wording:
             second = {"read": "reads", "write": "stores to", "atomic": "changes"}[two.kind]
             may = "" if is_known else " perhaps"
             what = f"a thread {first} an element of {name} that another{may} {second}"
-        message = what + (_of(example) if is_known else f": {answer.reason}")
+        message = what + (_of(example) if is_known else "")
         notes = (Note(f"the other thread {_verb(two.kind)} it here", two.span),) if two.span != one.span else ()
         code = "KB402" if check == "shared-races" else "KB403"
         yield self._finding(code, check, one.span, message, answer, name, example, notes)
@@ -66,7 +66,7 @@ class Wording:
         if answer.verdict == "found":
             message = f"{reached.reach.what} is not reached by all {who}{_of(example, 'comes', 'does not')}"
         else:
-            message = f"{reached.reach.what} may not be reached by all {who}: {answer.reason}"
+            message = f"{reached.reach.what} may not be reached by all {who}"
         yield self._finding("KB404", "barriers", reached.reach.span, message, answer, reached.reach.what, example)
 
     def overflow(self, overflow: bounds.Overflow) -> Iterator[Finding]:
@@ -79,7 +79,7 @@ class Wording:
             value = None if answer.model is None else answer.model.value(one.result)
             message = f"leaves {one.type}" + (f": {value}{_of(example)}" if value is not None else "")
         else:
-            message = f"may leave {one.type}: {answer.reason}"
+            message = f"may leave {one.type}"
         yield self._finding("KB414", "overflow", one.span, message, answer, "", example)
 
     def unset(self, unset: initialization.Unset) -> Iterator[Finding]:
@@ -88,7 +88,7 @@ class Wording:
             return
         name = unset.memory.name
         if unset.answer.verdict == "unknown":
-            message = f"reads {name}, of which it is not known that anybody has stored there: {unset.answer.reason}"
+            message = f"reads {name}, of which it is not known that anybody has stored there"
         elif unset.element is None:
             message = f"reads {name} before anything is stored there"
         else:
@@ -99,8 +99,7 @@ class Wording:
         """A variable that is read before anything is assigned."""
         if unset.answer.verdict == "proved":
             return
-        may = "" if unset.answer.verdict == "found" else f", as far as is known: {unset.answer.reason}"
-        message = f"{unset.name} is read here, and not every way here assigns it (it is zero then){may}"
+        message = f"{unset.name} is read here, and not every way here assigns it (it is zero then)"
         yield self._finding("KB415", "initialization", unset.span, message, unset.answer, unset.name, None)
 
     def banks(self, banks: patterns.Banks) -> Iterator[Finding]:
