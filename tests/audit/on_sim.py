@@ -105,6 +105,8 @@ def replayed(kernel: Kernel, example: Example) -> Shown | None:
     given: dict[str, Any] = {**dict(example.shapes), **dict(example.scalars)}
     arguments = {symbol.name: argument(given[symbol.name], symbol.type) for symbol in kernel.function.parameters}
     for name, indices, value in example.contents:
+        if not all(0 <= index < extent for index, extent in zip(indices, arguments[name].shape, strict=False)):
+            return Shown("example", (), f"{name} has no element {indices}")
         arguments[name][indices] = value
     launch = over(example.dim, example.block_dim)
     if example.grid is not None and example.block is not None:
