@@ -16,12 +16,13 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from support.results import progress, record
+
 from kbuild.audit.findings import KernelAudit
 from kbuild.audit.kernel import Options, audit
 from kbuild.audit.launches import Launch
 from kbuild.audit.places import axes_of_threads
 from kbuild.ir.nodes import Kernel
-from support.results import progress, record
 from tests.audit import score
 from tests.audit.cases import cases
 

@@ -10,9 +10,10 @@ from kbuild.audit import conditions, terms
 from kbuild.audit.conditions import Condition
 from kbuild.audit.contracts import natural_most
 from kbuild.audit.judging import PROVED, Answer, Judge
+from kbuild.audit.lanes import NoNumber
 from kbuild.audit.proving import Facts
 from kbuild.audit.records import Access, Arithmetic, Component
-from kbuild.audit.terms import DATA, Term
+from kbuild.audit.terms import DATA, THREAD, UNIFORM, Atom, Term
 from kbuild.audit.values import range_of_type
 from kbuild.errors import Span
 from kbuild.ir.types import Scalar
@@ -84,6 +85,8 @@ def _inside(judge: Judge, index: Term, extent: Term, path: Condition, is_free: b
     is_above, is_below = facts.proves(low), facts.proves(high)
     if is_above and is_below:
         return PROVED
+    if index.level == THREAD and extent.is_constant and _is_inside_by_counting(judge, index, extent, path):
+        return PROVED
     sides = [one for one, good in ((low, is_above), (high, is_below)) if not good]
     if index.taint & DATA:
         # The source has limited it, and wrongly: an example may choose what arrays hold.
@@ -96,6 +99,16 @@ def _inside(judge: Judge, index: Term, extent: Term, path: Condition, is_free: b
     if answer.verdict == "found" and is_free and is_above:
         return Answer("unknown", answer.rule, f"nothing says how large {extent} is", answer.model)
     return answer
+
+
+def _is_inside_by_counting(judge: Judge, index: Term, extent: Term, path: Condition) -> bool:
+    """Where the index is a matter of the thread's number alone: thread by thread."""
+    lanes = judge.block_lanes()
+    try:
+        values = lanes.term(index)[lanes.active(path)]
+    except NoNumber:
+        return False
+    return bool(((values >= 0) & (values < extent.constant)).all())
 
 
 def _is_limited(at_end: bool, index: Term, facts: Facts, path: Condition) -> bool:
@@ -132,6 +145,44 @@ def _fits(judge: Judge, one: Arithmetic) -> Answer:
     facts = judge.facts(one.path)
     if facts.at_least_zero(one.result - least) and facts.at_least_zero(terms.number(most) - one.result):
         return PROVED
-    if any(atom.taint for atom in terms.deep_atoms(one.result)):
-        return Answer("unknown", "", "it depends on contents of arrays or on a loop")
-    return Answer("unknown", "", "no launch is known to be that large, and none is known not to be")
+    counted = _fits_by_counting(judge, one, least, most)
+    if counted is not None:
+        return counted
+    free = [atom.name for atom in terms.deep_atoms(one.result) if _is_unlimited(atom, facts)]
+    if free:
+        return Answer("unknown", "", f"nothing says how large {free[0]} is")
+    if one.result.taint & DATA and not one.is_product:
+        return Answer("unknown", "", "it depends on the contents of arrays")
+    bad = conditions.any_of(
+        [
+            conditions.less(one.result, terms.number(least)),
+            conditions.less(terms.number(most), one.result),
+        ]
+    )
+    limits = [*judge.place.limits, *judge.contracts.limits]
+    return judge.answer([one.path, bad, *limits], [one.result], [one.path], is_data_fine=True, is_large=True)
+
+
+def _is_unlimited(atom: Atom, facts: Facts) -> bool:
+    """A number that the launch gives, and of which nothing is known."""
+    if atom.kind != "symbol" or atom.level != UNIFORM:
+        return False
+    _, high = facts.range_of_atom(atom)
+    return atom.low is not None and atom.low < 0 and (high is None or high >= MOST)
+
+
+def _fits_by_counting(judge: Judge, one: Arithmetic, least: int, most: int) -> Answer | None:
+    """Where the result is a matter of the thread's number alone: thread by thread."""
+    lanes = judge.block_lanes()
+    try:
+        values = lanes.term(one.result)
+    except NoNumber:
+        return None
+    inside = (values >= least) & (values <= most)
+    if inside[lanes.active(one.path)].all():
+        return PROVED
+    try:
+        active = lanes.condition(one.path)
+    except NoNumber:
+        return None
+    return PROVED if inside[active].all() else Answer("found", "thread by thread")

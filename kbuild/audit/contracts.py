@@ -86,6 +86,7 @@ def _told(records: Records) -> set[Term]:
         atom
         for access in records.accesses
         for one in conditions.conjuncts(access.path)
+        if one.kind in ("le", "or")  # that it is the last element says nothing of the others
         for term in one.terms()
         for atom in terms.deep_atoms(term)
     }

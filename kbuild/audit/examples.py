@@ -32,7 +32,7 @@ def example(judge: Judge, answer: Answer) -> Example | None:
         block_dim=place.blocks.size,
         shapes=tuple(one for _, value in parameters for one in _arrays(model, value)),
         scalars=tuple(one for name, value in parameters for one in _scalar(model, name, value)),
-        contents=tuple(_contents(model)),
+        contents=tuple(_contents(judge, model)),
         threads=tuple(threads),
         grid=grid if place.is_whole else None,  # type: ignore[arg-type]
         block=place.blocks.shape if place.is_whole else None,
@@ -75,10 +75,15 @@ def _scalar(model: Model, name: str, value: Value) -> Iterator[tuple[str, int | 
         yield name, 1.0
 
 
-def _contents(model: Model) -> Iterator[tuple[str, tuple[int, ...], int]]:
+def _contents(judge: Judge, model: Model) -> Iterator[tuple[str, tuple[int, ...], int]]:
+    """What must stand in arrays of integers, as far as a launch can put it there."""
+    shapes = {
+        one.memory.name: tuple(_whole(model, extent) for extent in one.memory.extents) for one in judge.records.accesses
+    }
     for atom in model.atoms():
-        if atom.kind == "load":
+        if atom.kind == "load" and atom.name in shapes:
             indices = tuple(_whole(model, one) for one in atom.arguments)
             value = model.value(terms.of(atom))
-            if value is not None:
+            inside = all(0 <= i < n for i, n in zip(indices, shapes[atom.name], strict=True))
+            if inside and value is not None:
                 yield atom.name, indices, value

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from kbuild.audit import conditions, integers, terms
 from kbuild.audit.conditions import Condition
@@ -76,10 +77,7 @@ class Expressions:
             case nodes.Const(value):
                 return _constant(value, expr.type)
             case nodes.Read(symbol):
-                found = state.variables.get(symbol)
-                if found is None:
-                    found = state.variables[symbol] = self._unassigned(symbol)
-                return found
+                return self._read(symbol, state, expr.span)
             case nodes.Table(name):
                 assert isinstance(expr.type, Array)
                 return Reference(self._table(name, expr.type))
@@ -96,6 +94,8 @@ class Expressions:
                 reference = self.reference(array, state)
                 new = self._indices(indices, reference, state)
                 return Reference(reference.memory, (*reference.fixed, *new))
+            case nodes.Elsewhere(array):
+                return self._elsewhere(array, state, expr.span)
             case nodes.ThreadIndex(axis):
                 return self.run.place.coordinates[axis]
             case nodes.Position(what, axis):
@@ -141,16 +141,29 @@ class Expressions:
     def _within(self, state: State, condition: Condition) -> State:
         """The state where a condition holds; variables are those of the state itself."""
         path = conditions.all_of((state.path, condition))
-        return State(state.variables, path, state.phases, state.warp_phases)
+        return State(state.variables, path, state.phases, state.warp_phases, state.assigned)
 
-    def _unassigned(self, symbol: nodes.Symbol) -> Value:
-        return zero(symbol.type)
+    def _read(self, symbol: nodes.Symbol, state: State, span: Span | None) -> Value:
+        assigned = state.assigned.get(symbol, conditions.FALSE)
+        if assigned.kind != "true":
+            self.run.unset(symbol.name, assigned, state, span)
+        found = state.variables.get(symbol)
+        if found is None:
+            found = state.variables[symbol] = zero(symbol.type)
+        return found
 
     def _table(self, name: str, type: Array) -> Memory:
         key = ("table", name)
         if key not in self.run.arrays:
             self.run.arrays[key] = array_of(type, name, "", False)
         return self.run.arrays[key]
+
+    def _elsewhere(self, array: Expr, state: State, span: Span | None) -> Reference:
+        """What another block of the cluster has: its extents are known, and nothing else."""
+        self.run.unclear("shared memory of another block of the cluster", span)
+        reference = self.reference(array, state)
+        memory = replace(reference.memory, name=f"{reference.memory.name} of another block", space="cluster")
+        return Reference(memory, reference.fixed)
 
     def _unary(self, op: str, operand: Expr, type: Type, expr: Expr, state: State) -> Value:
         if op == "not":
@@ -254,7 +267,7 @@ class Expressions:
         for one in indices:
             taint |= one.taint
         if memory.is_changed or memory.space == "shared":
-            return fresh(type, f"{memory.name}[…]", THREAD, taint | SYNC)
+            return fresh(type, f"{memory.name}[…]", THREAD, taint | (memory.bit or SYNC))
         return _element(type, memory, indices, part, level, taint | DATA)
 
     def _part(self, expr: nodes.Component | nodes.Member, state: State) -> Value:

@@ -15,9 +15,12 @@ from typing import Final
 
 import numpy as np
 
+from kbuild.audit import conditions
 from kbuild.audit.judging import Answer, Judge
-from kbuild.audit.lanes import Integers, Lanes, NoNumber, trip
+from kbuild.audit.lanes import NOMINAL, Integers, Lanes, NoNumber, trip
 from kbuild.audit.records import Access
+from kbuild.audit.records import Unset as Read
+from kbuild.audit.terms import STORED
 from kbuild.audit.values import Memory
 from kbuild.errors import Span
 
@@ -36,7 +39,30 @@ class Unset:
 
 
 def unset(judge: Judge) -> Iterator[Unset]:
-    """Every line that reads shared memory."""
+    """Every line that reads shared memory, at launches whose blocks are full, and at others."""
+    size = judge.place.blocks.size
+    found: dict[tuple[int, Span | None], Unset] = {}
+    for block, nominal in ((1, NOMINAL), (1, size + size // 2 + 1), (0, size // 2 + 1)):
+        for one in _unset(judge, Sizes(block, nominal)):
+            key = (id(one.memory), one.span)
+            if key not in found or _rank(one) > _rank(found[key]):
+                found[key] = one
+    yield from found.values()
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """A launch that is looked at: which block, and how large what the launch gives is where nobody says so."""
+
+    block: int
+    nominal: int
+
+
+def _rank(one: Unset) -> int:
+    return ("proved", "unknown", "found").index(one.answer.verdict)
+
+
+def _unset(judge: Judge, sizes: Sizes) -> Iterator[Unset]:
     by_memory: dict[int, list[Access]] = defaultdict(list)
     for one in judge.records.accesses:
         if one.memory.space == "shared":
@@ -46,10 +72,35 @@ def unset(judge: Judge) -> Iterator[Unset]:
         seen: set[Span | None] = set()
         for one in accesses:
             if one.kind == "write":
-                stored = _together(stored, _elements(judge, one))
+                stored = _together(stored, _elements(judge, one, sizes))
             elif one.span not in seen or stored is None:
                 seen.add(one.span)
-                yield _looked_at(judge, one, stored)
+                yield _looked_at(judge, one, stored, sizes)
+
+
+@dataclass(frozen=True, slots=True)
+class UnsetVariable:
+    """A variable that is read, perhaps before anything is assigned."""
+
+    name: str
+    span: Span | None
+    answer: Answer
+
+
+def unset_variables(judge: Judge) -> Iterator[UnsetVariable]:
+    """Every line that reads a variable to which not every way there has assigned something."""
+    seen: set[tuple[str, Span | None]] = set()
+    for one in judge.records.unset:
+        if (one.name, one.span) not in seen:
+            seen.add((one.name, one.span))
+            yield UnsetVariable(one.name, one.span, _assigned(judge, one))
+
+
+def _assigned(judge: Judge, one: Read) -> Answer:
+    if judge.facts(one.path).proves(one.assigned):
+        return Answer("proved", "inequalities")
+    missing = conditions.negation(one.assigned)
+    return judge.answer([one.path, missing], [], [one.path, missing], fine=~(STORED - 1))
 
 
 def _together(stored: Integers | None, more: Integers | None) -> Integers | None:
@@ -57,14 +108,14 @@ def _together(stored: Integers | None, more: Integers | None) -> Integers | None
     return None if stored is None or more is None else np.union1d(stored, more)
 
 
-def _looked_at(judge: Judge, one: Access, stored: Integers | None) -> Unset:
+def _looked_at(judge: Judge, one: Access, stored: Integers | None, sizes: Sizes) -> Unset:
     if stored is None:
         return Unset(one.memory, one.span, None, Answer("unknown", "", "which elements are stored depends on data"))
     if not len(stored):
         return Unset(one.memory, one.span, None, Answer("found", "nothing stores before"))
-    read = _elements(judge, one)
+    read = _elements(judge, one, sizes)
     if read is None:
-        if len(stored) >= _count(judge, one.memory):
+        if len(stored) >= _count(judge, one.memory, sizes):
             return Unset(one.memory, one.span, None, Answer("proved", "all elements are stored"))
         reason = "which elements are read depends on data"
         return Unset(one.memory, one.span, None, Answer("unknown", "", reason))
@@ -74,13 +125,13 @@ def _looked_at(judge: Judge, one: Access, stored: Integers | None) -> Unset:
     return Unset(one.memory, one.span, None, Answer("proved", "element by element"))
 
 
-def _count(judge: Judge, memory: Memory) -> int:
+def _count(judge: Judge, memory: Memory, sizes: Sizes) -> int:
     """How many elements it has."""
-    lanes = Lanes(judge.place, judge.contracts, np.zeros(1, np.int64), trip(0))
+    lanes = Lanes(judge.place, judge.contracts, np.zeros(1, np.int64), trip(0), sizes.block, sizes.nominal)
     return math.prod(int(lanes.term(extent)[0]) for extent in memory.extents)
 
 
-def _elements(judge: Judge, access: Access) -> Integers | None:
+def _elements(judge: Judge, access: Access, sizes: Sizes) -> Integers | None:
     """Linear numbers of the elements that a block's threads access; None where that depends on data."""
     numbers = np.arange(judge.place.blocks.size, dtype=np.int64)
     loops = [atom for number in access.loops for atom in number.atoms()]
@@ -91,7 +142,14 @@ def _elements(judge: Judge, access: Access) -> Integers | None:
     for trips in itertools.product(*[range(MOST_TRIPS if len(loops) == 1 else MOST_NESTED)] * len(loops)):
         if not reached and trips[-1]:
             continue  # the inner loop has ended
-        lanes = Lanes(judge.place, judge.contracts, numbers, dict(zip(loops, trips, strict=True)).__getitem__)
+        lanes = Lanes(
+            judge.place,
+            judge.contracts,
+            numbers,
+            dict(zip(loops, trips, strict=True)).__getitem__,
+            sizes.block,
+            sizes.nominal,
+        )
         try:
             values = [lanes.term(index) for index in access.indices]
             extents = [int(lanes.term(extent)[0]) for extent in access.memory.extents]

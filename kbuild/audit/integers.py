@@ -20,14 +20,14 @@ def binary(run: Run, op: str, a: Term, b: Term, type: Type, state: State, span: 
     match op:
         case "add" | "sub" | "mul":
             exact = a + b if op == "add" else a - b if op == "sub" else a * b
-            return _fitting(run, exact, type, state, span, facts)
+            return _fitting(run, exact, type, state, span, facts, op == "mul")
         case "shl":
             if b.is_constant and 0 <= b.constant < _MOST_BITS:
-                return _fitting(run, a.times(1 << b.constant), type, state, span, facts)
+                return _fitting(run, a.times(1 << b.constant), type, state, span, facts, True)
             low, high = facts.range_of(b)
             if a.is_constant and low is not None and high is not None and low >= 0 and high < 8 * type.size:
                 least, most = sorted((a.constant << low, a.constant << high))
-                return terms.of(terms.atom("shl", (a, b), least, most))
+                return _fitting(run, terms.of(terms.atom("shl", (a, b), least, most)), type, state, span, facts, True)
             return _call("shl", a, b, type)
         case "shr":
             if b.is_constant and 0 <= b.constant < _MOST_BITS:
@@ -43,11 +43,13 @@ def binary(run: Run, op: str, a: Term, b: Term, type: Type, state: State, span: 
     return _call(op, a, b, type)
 
 
-def _fitting(run: Run, exact: Term, type: Type, state: State, span: Span | None, facts: Facts) -> Term:
+def _fitting(
+    run: Run, exact: Term, type: Type, state: State, span: Span | None, facts: Facts, is_product: bool
+) -> Term:
     assert isinstance(type, Scalar)
     if type.kind == "uint":
         return wrapped(exact, type, facts)
-    run.fits(exact, type, state, span)
+    run.fits(exact, type, state, span, is_product)
     return exact
 
 
@@ -118,6 +120,9 @@ def _bits(op: str, a: Term, b: Term, type: Type, facts: Facts) -> Term:
             return a - terms.floor_mod(a, -mask, facts.range_of)
     if op in ("or", "xor") and b == terms.ZERO:
         return a
+    if op == "xor" and b.is_constant and b.constant > 0 and b.constant & (b.constant - 1) == 0:
+        bit = terms.floor_mod(terms.floor_div(a, b.constant, facts.range_of), 2, facts.range_of)
+        return a + b - bit.times(2 * b.constant)
     (a_low, a_high), (b_low, b_high) = facts.range_of(a), facts.range_of(b)
     is_positive = a_low is not None and b_low is not None and a_low >= 0 and b_low >= 0
     if op == "and":

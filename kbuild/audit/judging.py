@@ -7,6 +7,7 @@ on an iteration that nobody has looked at, it proves nothing.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -14,12 +15,13 @@ from kbuild.audit import conditions, terms
 from kbuild.audit.conditions import Condition
 from kbuild.audit.contracts import Contracts
 from kbuild.audit.findings import Reasoning, Verdict
+from kbuild.audit.lanes import Lanes, of_block
 from kbuild.audit.places import Place
 from kbuild.audit.proving import Facts
 from kbuild.audit.records import Records
 from kbuild.audit.solver import Model, Solver
 from kbuild.audit.substitution import Other
-from kbuild.audit.terms import DATA, LOOP, SYNC, Atom, Term, deep_atoms
+from kbuild.audit.terms import DATA, LOOP, STORED, SYNC, Atom, Term, deep_atoms
 from kbuild.errors import Span
 
 SMALL_GRID, SMALL_EXTENT = 4, 2048  # of examples, where there is one so small
@@ -43,6 +45,7 @@ class Answer:
 
 
 PROVED = Answer("proved", "")
+LATE = Answer("unknown", "", "the time for it is used up")
 
 
 @dataclass(slots=True)
@@ -53,9 +56,21 @@ class Judge:
     records: Records
     contracts: Contracts
     solver: Solver | None
+    deadline: float = float("inf")  # of `time.monotonic`
     reasoning: list[Reasoning] = field(default_factory=list)
     _facts: dict[Condition, Facts] = field(default_factory=dict)
     _general: Facts | None = None
+    _lanes: Lanes | None = None
+
+    def is_late(self) -> bool:
+        """The time for this kernel is used up."""
+        return time.monotonic() > self.deadline
+
+    def block_lanes(self) -> Lanes:
+        """Every thread of a block, in numbers."""
+        if self._lanes is None:
+            self._lanes = of_block(self.place)
+        return self._lanes
 
     def facts(self, path: Condition) -> Facts:
         """What is known on a path, with what is taken for granted."""
@@ -81,13 +96,20 @@ class Judge:
         paths: Iterable[Condition],
         other: Other | None = None,
         is_data_fine: bool = False,
+        fine: int = 0,
+        is_large: bool = False,
     ) -> Answer:
         """The solver's: `known` must not hold together. `relevant` are the terms that decide (indices), `paths` lead
-        there. `is_data_fine`: contents of arrays may be chosen for an example, too."""
+        there. `is_data_fine`: contents of arrays may be chosen for an example, too; `fine`: what else may be anything
+        on the way. `is_large`: small launches would not show it."""
         if self.solver is None:
             return Answer("unknown", "no solver", "intervals do not decide it, and no solver is installed")
+        if self.is_late():
+            return LATE
         # Small launches first: products of sizes are hard for the solver, unless the sizes are small.
-        tight, model = self.solver.solve([*_both(self.exact(), other), *self._small(), *known])
+        tight, model = "", None
+        if not is_large:
+            tight, model = self.solver.solve([*_both(self.exact(), other), *self._small(), *known])
         if tight != "sat":
             weak, _ = self.solver.solve([*_both(self.weak(), other), *known])
             if weak == "unsat":
@@ -101,7 +123,7 @@ class Judge:
                 else "it goes wrong only where arrays are larger than they must be"
             )
             return Answer("unknown", "solver", why)
-        reason = self._doubt(relevant, paths, is_data_fine)
+        reason = self._doubt(relevant, paths, is_data_fine, fine)
         return Answer("unknown" if reason else "found", "solver", reason, model, other)
 
     def _small(self) -> list[Condition]:
@@ -112,8 +134,8 @@ class Judge:
         most = terms.number(SMALL_EXTENT)
         return [*found, *(conditions.at_most(one, most) for one in sizes if not one.is_constant)]
 
-    def _doubt(self, relevant: Iterable[Term], paths: Iterable[Condition], is_data_fine: bool) -> str:
-        """Why an example proves nothing; "" where it does."""
+    def _doubt(self, relevant: Iterable[Term], paths: Iterable[Condition], is_data_fine: bool, fine: int) -> str:
+        """Why an example proves nothing; "" where it does. On the way there what is `fine` may be anything."""
         taint, loads = 0, dict[str, None]()
         for term in relevant:
             for atom in deep_atoms(term):
@@ -124,8 +146,11 @@ class Judge:
             taint &= ~DATA
         for path in paths:
             for one in conditions.conjuncts(path):
-                # What a comparison of floats comes out as may be anything; how often a loop has run may not.
-                taint |= one.taint & ~DATA & (~LOOP if one.kind == "opaque" else ~0)
+                if one not in self.records.invariants:
+                    # What a comparison of floats comes out as may be anything; how often a loop has run may not.
+                    taint |= one.taint & ~DATA & ~fine & (~LOOP if one.kind == "opaque" else ~0)
+        if taint >= STORED:
+            taint |= SYNC
         for kind in (SYNC, LOOP, DATA):
             if taint & kind:
                 return _WHY[kind].format(names=" and ".join(loads) or "arrays")

@@ -27,7 +27,8 @@ from kbuild.ir.nodes import Kernel
 from kbuild.ir.stored import changed_parameters
 
 NOMINAL: Final = 256  # threads of a block where nobody says how many
-TIME_LIMIT: Final = 20.0  # seconds that the solver may take for a kernel
+TIME_LIMIT: Final = 10.0  # seconds for the questions about a kernel
+COSTS: Final = ("banks", "coalescing", "divergence")
 LIBRARY: Final = os.path.join(os.path.dirname(intrinsics.__file__), "")
 
 # Shapes of blocks that are common, for kernels that ask for two or three axes and do not say how long these are.
@@ -40,7 +41,7 @@ _COMMON: Final = {
 @dataclass(frozen=True, slots=True)
 class Options:
     """`block`: threads of a block along x, y, z, if they are known; `launch`: what else is known of one.
-    `time_limit`: seconds that the solver may take for a kernel; `use_solver` False does without it."""
+    `time_limit`: seconds for the questions about a kernel. `use_solver`: False does without one."""
 
     block: tuple[int, int, int] | None = None
     launch: Launch = ANY
@@ -65,9 +66,10 @@ def _audited(kernel: Kernel, options: Options, start: float) -> KernelAudit:
         place, records = symbolic_run(kernel, blocks, options.launch)
     except TooLarge as error:
         return _gave_up(kernel, str(error), start)
-    judge = Judge(place, records, contracts.of_records(records), ask)
+    deadline = time.monotonic() + options.time_limit
+    judge = Judge(place, records, contracts.of_records(records), ask, deadline)
     findings: list[Finding] = []
-    counts: dict[str, list[Answer]] = {check: [] for check in SAFETY}
+    counts: dict[str, list[Answer]] = {check: [] for check in (*SAFETY, *COSTS)}
     report = Wording(kernel.name, judge)
     for beyond in (*bounds.accesses(judge), *bounds.components(judge)):
         counts["bounds"].append(beyond.answer)
@@ -82,10 +84,15 @@ def _audited(kernel: Kernel, options: Options, start: float) -> KernelAudit:
     for unset in initialization.unset(judge):
         counts["initialization"].append(unset.answer)
         findings += report.unset(unset)
+    for variable in initialization.unset_variables(judge):
+        counts["initialization"].append(variable.answer)
+        findings += report.unset_variable(variable)
     for overflow in bounds.overflows(judge):
         counts["overflow"].append(overflow.answer)
-    costs = list(_costs(report, judge))
-    findings += costs
+        findings += report.overflow(overflow)
+    for check, answer, found in _costs(report, judge):
+        counts.setdefault(check, []).append(answer)
+        findings += found
     return KernelAudit(
         kernel.name,
         kernel.function.span,
@@ -98,14 +105,14 @@ def _audited(kernel: Kernel, options: Options, start: float) -> KernelAudit:
     )
 
 
-def _costs(report: Wording, judge: Judge) -> Iterator[Finding]:
+def _costs(report: Wording, judge: Judge) -> Iterator[tuple[str, Answer, list[Finding]]]:
     """What is right, and slow."""
     for banks in patterns.banks(judge):
-        yield from report.banks(banks)
+        yield "banks", banks.answer, list(report.banks(banks))
     for sectors in patterns.sectors(judge):
-        yield from report.sectors(sectors)
+        yield "coalescing", sectors.answer, list(report.sectors(sectors))
     for split in patterns.splits(judge):
-        yield from report.split(split)
+        yield "divergence", split.answer, list(report.split(split))
 
 
 def symbolic_run(kernel: Kernel, blocks: Blocks, launch: Launch) -> tuple[Place, Records]:

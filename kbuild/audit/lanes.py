@@ -19,6 +19,7 @@ from kbuild.audit.terms import UNIFORM, Atom, Term
 
 NOMINAL: Final = 1024  # of an extent or a number that the launch gives
 NOMINAL_GRID: Final = 64
+WIDE: Final = 1 << 40  # a larger factor could leave the integers of NumPy
 
 Integers = NDArray[np.int64]
 Bools = NDArray[np.bool_]
@@ -31,7 +32,8 @@ class NoNumber(Exception):
 class Lanes:
     """Values for the threads `numbers` (in their block, x fastest; in the launch where there are no blocks).
 
-    `trips` gives the number of the trip that each loop is in, `block` which block along x it is.
+    `trips` gives the number of the trip that each loop is in, `block` which block along x it is. Sizes are
+    `nominal` where nothing else is known. `is_strict`: nothing but the place in the block has a number.
     """
 
     def __init__(
@@ -41,20 +43,24 @@ class Lanes:
         numbers: Integers,
         trips: Callable[[Atom], int],
         block: int = 1,
+        nominal: int = NOMINAL,
+        is_strict: bool = False,
     ) -> None:
         self.place, self.contracts, self.numbers, self._trips = place, contracts, numbers, trips
+        self.is_strict, self.nominal = is_strict, nominal
         self._atoms: dict[Atom, Any] = {}
-        self._place_threads(block)
-
-    def _place_threads(self, block: int) -> None:
-        x, y, _ = self.place.blocks.shape
-        axes = (self.numbers % x, self.numbers // x % y, self.numbers // (x * y))
-        for term, values in zip(self.place.thread, axes, strict=True):
+        x, y, _ = place.blocks.shape
+        axes = (numbers % x, numbers // x % y, numbers // (x * y))
+        for term, values in zip(place.thread, axes, strict=True):
             for atom in term.atoms():
                 self._atoms[atom] = values
+        if not is_strict:
+            self._place_blocks(block)
+
+    def _place_blocks(self, block: int) -> None:
         for axis, term in enumerate(self.place.block):
             for atom in term.atoms():
-                self._atoms[atom] = block if axis == 0 else 1
+                self._atoms[atom] = min(block, atom.high or 0) if axis == 0 else min(1, atom.high or 0)
         for term in self.place.grid:
             for atom in term.atoms():
                 self._atoms[atom] = NOMINAL_GRID
@@ -62,13 +68,15 @@ class Lanes:
             left = self.numbers + block * self.place.blocks.size
             for axis in reversed(range(self.place.ndim)):
                 for atom in self.place.coordinates[axis].atoms():
-                    self._atoms[atom] = left % NOMINAL if axis else left
-                left = left // NOMINAL
+                    self._atoms[atom] = left % self.nominal if axis else left
+                left = left // self.nominal
         for atom in self.place.lane.atoms():
             self._atoms[atom] = self.numbers % 32
 
     def term(self, term: Term) -> Integers:
         """A number for each thread. Raises NoNumber."""
+        if not -WIDE < term.constant < WIDE or any(not -WIDE < n < WIDE for _, n in term.parts):
+            raise NoNumber(repr(term))
         total = np.full(len(self.numbers), term.constant, np.int64)
         for monomial, n in term.parts:
             product: Any = n
@@ -84,7 +92,7 @@ class Lanes:
         return self._atoms[atom]
 
     def _symbol(self, atom: Atom) -> int:
-        if atom.taint:
+        if atom.taint or self.is_strict:
             raise NoNumber(atom.name)
         if atom.name.endswith("#"):
             return self._trips(atom)
@@ -94,11 +102,11 @@ class Lanes:
 
     def _size(self, atom: Atom) -> int:
         """A size of the launch: what is taken for granted of it, else a round one."""
-        self._atoms[atom] = NOMINAL  # should it be said of itself
+        self._atoms[atom] = self.nominal  # should it be said of itself
         for extent, least in self.contracts.known.items():
             if [*extent.atoms()] == [atom]:
                 return max(int(self.term(one).max()) for one in least)
-        return NOMINAL if atom.high is None or atom.high >= NOMINAL else atom.high
+        return self.nominal if atom.high is None or atom.high >= self.nominal else atom.high
 
     def _operation(self, atom: Atom) -> Any:
         if atom.kind in ("load", "call", "convert"):
@@ -159,6 +167,11 @@ class Lanes:
             except NoNumber:
                 continue
         return found
+
+
+def of_block(place: Place) -> Lanes:
+    """Every thread of a block, and nothing that a launch could have otherwise."""
+    return Lanes(place, Contracts(), np.arange(place.blocks.size, dtype=np.int64), trip(0), is_strict=True)
 
 
 def trip(number: int) -> Callable[[Atom], int]:

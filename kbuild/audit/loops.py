@@ -144,6 +144,7 @@ def _unrolled(statements: Statements, loop: nodes.For, trips: range, state: Stat
         if now is None:
             break
         now.variables[loop.symbol] = terms.number(number)
+        now.assigned[loop.symbol] = conditions.TRUE
         now, breaks = _trip(statements, loop.body, now)
         left += breaks
     return joined([*left, *([now] if now is not None else [])])
@@ -242,6 +243,7 @@ def _enter(
     if head.counter is not None and head.goes_on is not None and head.symbol is not None:
         counter = head.counter(number)
         entry.variables[head.symbol] = counter
+        entry.assigned[head.symbol] = conditions.TRUE
         condition = head.goes_on(counter)
     else:
         assert head.condition is not None
@@ -400,6 +402,7 @@ def _invariants(
         ]
         if len(kept) == len(guesses):
             values.guesses = tuple(guesses)
+            statements.run.records.invariants.update(values.known)
             return values.known
         guesses = kept
     return ()
@@ -452,11 +455,18 @@ def _behind(
         if not breaks and isinstance(value, Term):
             kept = [guess(value) for one, guess in values.guesses if one is symbol]
             after.path = conditions.all_of((after.path, *kept))
+            statements.run.records.invariants.update(kept)
         grown = values.get(symbol)
         if not breaks and isinstance(grown, Term) and isinstance(value, Term):
             first = state.variables[symbol]
             if isinstance(first, Term):
                 _bound(statements, after, value, first, grown - first, number)
+    first = _runs(statements, head, state)
+    for symbol, when in (one for end in ends[:1] for one in end.assigned.items()):
+        if after.assigned.get(symbol, conditions.FALSE).kind != "true":
+            always = when.kind == "true" or statements.run.facts(ends[0].path).proves(when)
+            inside = first if always else conditions.opaque(("assigned", head.stmt, symbol), THREAD, LOOP)
+            after.assigned[symbol] = conditions.any_of((after.assigned.get(symbol, conditions.FALSE), inside))
     if has_returned:
         gone = conditions.opaque(("left", head.stmt), THREAD, LOOP)
         after.path = conditions.all_of((after.path, conditions.negation(gone)))
@@ -464,6 +474,14 @@ def _behind(
         after.phases = _merged(after.phases, one.phases, one.path)
         after.warp_phases = _merged(after.warp_phases, one.warp_phases, one.path)
     return after
+
+
+def _runs(statements: Statements, head: _Head, state: State) -> Condition:
+    """That there is a first trip."""
+    if head.goes_on is not None and head.counter is not None:
+        return head.goes_on(head.counter(terms.ZERO))
+    assert head.condition is not None
+    return statements.expressions.condition(head.condition, state.copy())
 
 
 def _level_behind(values: _Values, symbol: Symbol) -> int:
@@ -475,9 +493,13 @@ def _bound(statements: Statements, after: State, value: Term, first: Term, growt
     """What grows is not below what it was."""
     facts = statements.run.facts(after.path)
     if facts.at_least_zero(growth):
-        after.path = conditions.all_of((after.path, conditions.at_most(first, value)))
+        kept = conditions.at_most(first, value)
     elif facts.at_least_zero(-growth):
-        after.path = conditions.all_of((after.path, conditions.at_most(value, first)))
+        kept = conditions.at_most(value, first)
+    else:
+        return
+    after.path = conditions.all_of((after.path, kept))
+    statements.run.records.invariants.add(kept)
 
 
 def _merged(one: dict[int, Condition], two: dict[int, Condition], path: Condition) -> dict[int, Condition]:

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from kbuild.audit.judging import Judge
+from kbuild.audit.judging import PROVED, Answer, Judge
 from kbuild.audit.lanes import Bools, Integers, Lanes, NoNumber, trip
 from kbuild.audit.records import Access
 from kbuild.audit.terms import Term
@@ -27,6 +27,10 @@ TRIPS: Final = (0, 1, 2)  # of every loop
 MOST_TRIPS: Final = 64  # of a loop whose lanes part ways
 SECTOR: Final = 32
 PADDINGS: Final = (1, 2, 4, 8)  # elements that a row may get to get rid of conflicts
+FEW: Final = 2  # times as many memory transactions as it takes are told of
+WELL_USED: Final = 0.7  # of the lanes of a loop's warps
+BAD: Final = Answer("found", "lane by lane")
+UNCLEAR: Final = Answer("unknown", "", "it depends on the contents of arrays")
 MANY_SECTORS: Final = 4  # a request of 128 bytes side by side
 _KINDS: Final = {"read": "load", "write": "store", "atomic": "atomic"}
 _WIDTHS: Final = (16, 8, 4, 2, 1)
@@ -43,6 +47,7 @@ class Banks:
     wavefronts: int
     least: int
     cure: str | None
+    answer: Answer
 
     @property
     def degree(self) -> int:
@@ -63,9 +68,11 @@ def banks(judge: Judge) -> Iterator[Banks]:
     for (memory, span, kind), accesses in sites.items():
         worst = _worst(judge, accesses, None)
         if worst is None:
+            yield Banks(accesses[0].memory, span, kind, 0, 0, None, UNCLEAR)
             continue
-        cure = _cure(judge, of_memory[memory]) if worst[0] > worst[1] else None
-        yield Banks(accesses[0].memory, span, kind, *worst, cure)
+        is_bad = worst[0] > worst[1]
+        cure = _cure(judge, of_memory[memory]) if is_bad else None
+        yield Banks(accesses[0].memory, span, kind, *worst, cure, BAD if is_bad else PROVED)
 
 
 def _worst(judge: Judge, accesses: list[Access], layout: _Layout | None) -> tuple[int, int] | None:
@@ -169,6 +176,7 @@ class Sectors:
     sectors: int
     least: int
     stride: int | None
+    answer: Answer
 
 
 def sectors(judge: Judge) -> Iterator[Sectors]:
@@ -178,28 +186,26 @@ def sectors(judge: Judge) -> Iterator[Sectors]:
         if one.memory.space == "global":
             groups[id(one.memory), one.indices].append(one)
     for accesses in groups.values():
-        found = _sectors(judge, accesses)
-        if found is not None:
-            yield found
+        yield _sectors(judge, accesses)
 
 
-def _sectors(judge: Judge, accesses: list[Access]) -> Sectors | None:
+def _sectors(judge: Judge, accesses: list[Access]) -> Sectors:
     first = accesses[0]
     size = first.memory.element.size
     used = sorted({byte for one in accesses for byte in range(one.offset, one.offset + one.size)})
-    numbers = np.arange(WARP, dtype=np.int64)
-    lanes = Lanes(judge.place, judge.contracts, numbers, trip(1))
+    numbers = np.arange(min(WARP, judge.place.blocks.size), dtype=np.int64)
+    lanes = Lanes(judge.place, judge.contracts, numbers, trip(0), block=0)
     try:
         offsets = _Layout().offsets(lanes, first)
     except NoNumber:
-        return None
+        return Sectors(first.memory, first.span, first.kind, 0, 0, None, UNCLEAR)
     active = np.logical_or.reduce([lanes.active(one.path) for one in accesses])
-    if active.sum() < 2:
-        return None
     elements = np.unique(offsets[active])
     touched = np.unique((elements[:, None] * size + np.asarray(used)[None, :]) // SECTOR)
     least = -(-len(elements) * len(used) // SECTOR)
-    return Sectors(first.memory, first.span, first.kind, len(touched), least, _stride(offsets, size))
+    is_bad = active.sum() > 1 and len(touched) >= FEW * least and len(touched) > MANY_SECTORS
+    answer = BAD if is_bad else PROVED
+    return Sectors(first.memory, first.span, first.kind, len(touched), least, _stride(offsets, size), answer)
 
 
 def _stride(offsets: Integers, size: int) -> int | None:
@@ -218,6 +224,7 @@ class Split:
     of: int
     lanes: int
     used: float
+    answer: Answer
 
 
 def splits(judge: Judge) -> Iterator[Split]:
@@ -225,23 +232,30 @@ def splits(judge: Judge) -> Iterator[Split]:
     size = judge.place.blocks.size
     numbers = np.arange(size, dtype=np.int64)
     for branch in judge.records.branches:
+        is_clear = True
         counts: list[tuple[int, int]] = []  # (lanes that take it, lanes there are), of the warps of each trip
-        split, most, warps = 0, 0, 0
+        split, most, warps, trips, parting = 0, 0, 0, 0, 0
         for number in range(MOST_TRIPS if branch.is_loop else 1):
             lanes = Lanes(judge.place, judge.contracts, numbers, trip(number))
             try:
                 taken = lanes.condition(branch.condition)
             except NoNumber:
+                is_clear = False
                 break
             of_trip = list(_of_trip(taken, lanes.active(branch.path)))
             parted = [inside for inside, there in of_trip if 0 < inside < there]
             split, most, warps = max(split, len(parted)), max(most, *parted, 0), max(warps, len(of_trip))
             counts += [one for one in of_trip if one[0]]
+            trips, parting = trips + any(inside for inside, _ in of_trip), parting + bool(parted)
             if not any(inside for inside, _ in of_trip):
                 break
-        if split:
-            used = sum(inside for inside, _ in counts) / max(1, sum(there for _, there in counts))
-            yield Split(branch.span, branch.is_loop, split, warps, most, used)
+        used = sum(inside for inside, _ in counts) / max(1, sum(there for _, there in counts))
+        if branch.is_loop:
+            is_bad = 2 * parting > trips and used < WELL_USED
+        else:
+            is_bad = most > 1 and (2 * split > warps or (branch.has_else and 2 * split == warps))
+        answer = BAD if is_bad else PROVED if is_clear else UNCLEAR
+        yield Split(branch.span, branch.is_loop, split, warps, most, used, answer)
 
 
 def _of_trip(taken: Bools, active: Bools) -> Iterator[tuple[int, int]]:

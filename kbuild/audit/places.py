@@ -60,6 +60,7 @@ class Place:
         self.coordinates = self._coordinates()
         self._limit(self.extents)
         self.hidden = terms.of(terms.symbol("thread", 0, MOST_THREADS, THREAD))
+        self.rank = terms.of(terms.symbol("cluster_rank", 0, (kernel.cluster_dim or 1) - 1, BLOCK))
         self.lane = terms.of(terms.symbol("lane", 0, min(WARP, blocks.size) - 1, THREAD))
 
     def _thread(self, axis: int) -> Term:
@@ -79,6 +80,7 @@ class Place:
             return terms.ZERO
         name = "block_idx" if axes == 1 else f"block_idx.{_AXES[axis]}"
         most = min(_LIMITS[axis], MOST_THREADS // self.blocks.size) - 1
+        most = self.grid[axis].constant - 1 if self.grid[axis].is_constant else most
         one = terms.of(terms.symbol(name, 0, most, BLOCK))
         self.facts.append(conditions.less(one, self.grid[axis]))
         return one
@@ -126,6 +128,8 @@ class Place:
                 return terms.floor_mod(self.linear, WARP, facts.range_of) if self.is_whole else self.lane
             case "warp_id":
                 return terms.floor_div(self.linear, WARP, facts.range_of)
+            case "cluster_rank":
+                return self.rank
         return self.number.times(self.blocks.size) + self.linear  # launch_idx
 
     # Two threads

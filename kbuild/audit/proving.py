@@ -18,7 +18,15 @@ from kbuild.audit.terms import Atom, Monomial, Range, Term
 
 MOST_STEPS = 160  # of a search
 DEEPEST = 5
-MOST_SPLITS = 3
+MOST_SPLITS = 3  # conditions that are taken apart into cases
+MOST_DEPTH = 2  # cases within cases
+
+
+class _Budget:
+    """Steps that are left for a question, in all its cases."""
+
+    def __init__(self) -> None:
+        self.left = MOST_STEPS
 
 
 class Facts:
@@ -33,7 +41,8 @@ class Facts:
         self._ranges: dict[Atom, Range] = dict(base._ranges) if base else {}
         self._by_monomial: dict[Monomial, list[Term]] | None = None
         self._proved: dict[Term, bool] = {}
-        self._steps = 0
+        self._budget = _Budget()
+        self._depth = 0  # of cases within cases
         self.is_contradictory: bool = base.is_contradictory if base else False
         for one in known:
             self._add(one)
@@ -157,7 +166,7 @@ class Facts:
             case "or":
                 for i, part in enumerate(condition.parts):
                     others = [conditions.negation(one) for j, one in enumerate(condition.parts) if j != i]
-                    if Facts(others, self).proves(part):
+                    if self._case(conditions.all_of(others)).proves(part):
                         return True
         return False
 
@@ -184,24 +193,35 @@ class Facts:
             return True
         found = self._proved.get(term)
         if found is None:
-            self._steps = 0
+            if not self._depth:
+                self._budget.left = MOST_STEPS
             found = self._search(term, DEEPEST) or self._by_cases(term)
             self._proved[term] = found
         return found
 
     def _by_cases(self, term: Term) -> bool:
         """By each part of what holds one way or another."""
+        if self._depth >= MOST_DEPTH:
+            return False
         for one in self.disjunctions[:MOST_SPLITS]:
-            if all(Facts([part], _without(self, one)).at_least_zero(term) for part in one.parts):
+            if self._budget.left > 0 and all(self._case(part, one).at_least_zero(term) for part in one.parts):
                 return True
         return False
+
+    def _case(self, condition: Condition, instead: Condition | None = None) -> Facts:
+        """What is known in one of several cases."""
+        found = Facts([condition], self)
+        if instead is not None:
+            found.disjunctions = [one for one in found.disjunctions if one != instead]
+        found._budget, found._depth = self._budget, self._depth + 1
+        return found
 
     def _search(self, term: Term, depth: int) -> bool:
         low, _ = self.range_of(term)
         if low is not None and low >= 0:
             return True
-        self._steps += 1
-        if depth == 0 or self._steps > MOST_STEPS:
+        self._budget.left -= 1
+        if depth == 0 or self._budget.left < 0:
             return False
         for monomial, n in term.parts:
             if len(monomial) == 1 and monomial[0].kind in ("ite", "min"):
@@ -215,10 +235,13 @@ class Facts:
         if atom.kind == "min":
             results = (self._search(_with(term, atom, one), depth - 1) for one in atom.arguments)
             return all(results) if n > 0 else any(results)  # minus a minimum is the largest of minus each
+        if self._depth >= MOST_DEPTH:
+            return False
         condition, then, otherwise = atom.arguments
-        return Facts([condition], self)._search(_with(term, atom, then), depth - 1) and Facts(
-            [conditions.negation(condition)], self
-        )._search(_with(term, atom, otherwise), depth - 1)
+        negation = conditions.negation(condition)
+        return self._case(condition)._search(_with(term, atom, then), depth - 1) and self._case(negation)._search(
+            _with(term, atom, otherwise), depth - 1
+        )
 
     def _reductions(self, term: Term) -> Iterator[Term]:
         """Terms of which this one is a sum, together with something that is not negative."""
@@ -294,12 +317,6 @@ def _factors(monomial: Monomial) -> Iterator[tuple[Monomial, Monomial]]:
 
 def _with(term: Term, atom: Atom, value: Term) -> Term:
     return Substitution({atom: value}).term(term)
-
-
-def _without(facts: Facts, condition: Condition) -> Facts:
-    new = Facts([], facts)
-    new.disjunctions = [one for one in facts.disjunctions if one != condition]
-    return new
 
 
 def _product(a: Range, b: Range) -> Range:

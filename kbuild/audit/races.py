@@ -11,14 +11,21 @@ import itertools
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
 
 from kbuild.audit import conditions, terms
 from kbuild.audit.conditions import Condition
-from kbuild.audit.judging import PROVED, Answer, Judge, solved
+from kbuild.audit.judging import LATE, PROVED, Answer, Judge, solved
+from kbuild.audit.lanes import Integers, NoNumber
+from kbuild.audit.places import WARP
 from kbuild.audit.proving import Facts
 from kbuild.audit.records import Access, Phases
 from kbuild.audit.substitution import Other
-from kbuild.audit.terms import UNIFORM, Monomial, Term, deep_atoms
+from kbuild.audit.terms import DATA, UNIFORM, Monomial, Term, deep_atoms
+
+MOST_MEETINGS: Final = 8  # that are looked at
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +104,14 @@ def _meet(judge: Judge, one: Access, two: Access, is_in_block: bool) -> Answer:
     """Whether two threads can meet there."""
     if one.kind == two.kind == "atomic" and is_in_block:
         return PROVED
+    if is_in_block and one.phases.keys().isdisjoint(two.phases):
+        return PROVED
+    if is_in_block and one.memory.space == "shared":
+        met = _by_counting(judge, one, two)
+        if met is not None and not met:
+            return PROVED
+    if judge.is_late():
+        return LATE
     other = judge.place.other(is_in_block)
     known: list[Condition] = [one.path, other.condition(two.path)]
     if is_in_block:
@@ -129,10 +144,66 @@ def _meet(judge: Judge, one: Access, two: Access, is_in_block: bool) -> Answer:
         return PROVED
     equal = [conditions.equal(one, terms.ZERO) for one in equations]
     paths = [one.path, two.path]
-    answer = judge.answer([*known, *equal], [*own, *others], paths, other, is_data_fine=_is_update(one, two))
+    relevant = [*own, *others]
+    fine = one.memory.bit
+    if _is_data(one.indices) and _is_data(two.indices) and not _is_update(one, two):
+        # Whatever arrays hold: two threads take their index from one element.
+        same = list(_same_elements(own, other))
+        answer = judge.answer([*known, *equal, *same], relevant, paths, other, is_data_fine=True, fine=fine)
+        if answer.verdict == "found":
+            return answer
+    is_data_fine = _is_update(one, two) or _is_data(one.indices) != _is_data(two.indices)
+    answer = judge.answer([*known, *equal], relevant, paths, other, is_data_fine, fine)
     if answer.verdict == "found" and _is_ordered_otherwise(one, two):
         return Answer("unknown", answer.rule, "order by atomics is not followed", answer.model, other)
     return answer
+
+
+def _is_data(indices: tuple[Term, ...]) -> bool:
+    """An index is what an array holds."""
+    return any(term.taint & DATA for term in indices)
+
+
+def _same_elements(own: list[Term], other: Other) -> Iterator[Condition]:
+    """That both threads take what an array holds from the same element."""
+    for atom in {atom for term in own for atom in deep_atoms(term) if atom.kind == "load"}:
+        for index in atom.arguments:
+            yield conditions.equal(index, other.term(index))
+
+
+def _by_counting(judge: Judge, one: Access, two: Access) -> list[tuple[int, int]] | None:
+    """Threads of a block that meet, by their numbers, where indices are a matter of these alone; None elsewhere.
+
+    A path that depends on more counts as taken.
+    """
+    lanes = judge.block_lanes()
+    try:
+        places = [[lanes.term(index) for index in access.indices] for access in (one, two)]
+    except NoNumber:
+        return None
+    first, second = (np.flatnonzero(lanes.active(access.path)) for access in (one, two))
+    columns: list[Integers] = []
+    for a, b in zip(*places, strict=True):
+        columns.append(np.concatenate([a[first], b[second]]))
+    _, numbers = np.unique(np.stack(columns), axis=1, return_inverse=True)
+    numbers = numbers.ravel()
+    own, other = numbers[: len(first)], numbers[len(first) :]
+    if one is two or (one.path == two.path and one.indices == two.indices):
+        order = np.argsort(own, kind="stable")
+        same = np.flatnonzero(own[order][1:] == own[order][:-1])
+        return [(int(first[order[i]]), int(first[order[i + 1]])) for i in same[:MOST_MEETINGS]]
+    met: list[tuple[int, int]] = []
+    where: dict[int, list[int]] = {}
+    for thread, number in zip(second, other, strict=True):
+        where.setdefault(int(number), []).append(int(thread))
+    are_in_warps = not set(one.warp_phases) & set(two.warp_phases)
+    for thread, number in zip(first, own, strict=True):
+        for another in where.get(int(number), ()):
+            if another != thread and not (are_in_warps and another // WARP == thread // WARP):
+                met.append((int(thread), another))
+                if len(met) >= MOST_MEETINGS:
+                    return met
+    return met
 
 
 def _is_update(one: Access, two: Access) -> bool:

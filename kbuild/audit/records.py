@@ -41,12 +41,16 @@ class Access:
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """A barrier (`of` "block"), or something that the lanes of a warp do together ("warp"), and where it is reached."""
+    """A barrier (`of` "block"), or something that the lanes of a warp do together ("warp"), and where it is reached.
+
+    `mask` names the lanes, where that is known and these are not all.
+    """
 
     of: str
     what: str
     path: Condition
     span: Span | None
+    mask: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +72,7 @@ class Arithmetic:
     type: Type
     path: Condition
     span: Span | None
+    is_product: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,12 +83,24 @@ class Branch:
     path: Condition
     span: Span | None
     is_loop: bool
+    has_else: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Unset:
+    """A variable that is read, and the condition under which something has been assigned."""
+
+    name: str
+    assigned: Condition
+    path: Condition
+    span: Span | None
 
 
 @dataclass(slots=True)
 class Records:
     """Everything of one run, and what the `parameters` hold. `facts` hold for every thread; `assumed` are said in
-    words; `unclear` says what the run could not look into."""
+    words; `invariants` are conditions on paths that follow from loops. `unclear` says what the run could not look
+    into."""
 
     parameters: list[tuple[str, Value]] = field(default_factory=list)
     accesses: list[Access] = field(default_factory=list)
@@ -93,4 +110,6 @@ class Records:
     branches: list[Branch] = field(default_factory=list)
     facts: list[Condition] = field(default_factory=list)
     assumed: list[str] = field(default_factory=list)
+    invariants: set[Condition] = field(default_factory=set)
+    unset: list[Unset] = field(default_factory=list)
     unclear: list[tuple[str, Span | None]] = field(default_factory=list)

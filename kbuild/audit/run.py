@@ -11,7 +11,7 @@ from kbuild.audit import conditions
 from kbuild.audit.conditions import TRUE, Condition
 from kbuild.audit.places import Place
 from kbuild.audit.proving import Facts
-from kbuild.audit.records import Access, Arithmetic, Phases, Records
+from kbuild.audit.records import Access, Arithmetic, Phases, Records, Unset
 from kbuild.audit.terms import Term
 from kbuild.audit.values import Memory, Value, either, range_of_type
 from kbuild.errors import Span
@@ -29,15 +29,19 @@ class TooLarge(Exception):
 
 @dataclass(slots=True)
 class State:
-    """Where a run is: the variables, the path to here, and the stretches between barriers that this may be in."""
+    """Where a run is: the variables, the path to here, the stretches between barriers that this may be in, and when
+    something has been assigned to which variable."""
 
     variables: dict[Symbol, Value]
     path: Condition
     phases: Phases
     warp_phases: Phases
+    assigned: dict[Symbol, Condition] = field(default_factory=dict)
 
     def copy(self, path: Condition | None = None) -> State:
-        return State(dict(self.variables), self.path if path is None else path, self.phases, self.warp_phases)
+        """The same for another path; what is assigned there stays there."""
+        path = self.path if path is None else path
+        return State(dict(self.variables), path, self.phases, self.warp_phases, dict(self.assigned))
 
 
 @dataclass(slots=True)
@@ -141,7 +145,7 @@ class Run:
             )
         )
 
-    def fits(self, result: Term, type: Type, state: State, span: Span | None) -> None:
+    def fits(self, result: Term, type: Type, state: State, span: Span | None, is_product: bool) -> None:
         """Writes down that a result must be in its type, where that is not seen at once."""
         low, high = self.facts(state.path).range_of(result)
         least, most = range_of_type(type)
@@ -150,7 +154,12 @@ class Run:
         if low is not None and high is not None and least <= low and high <= most:
             return
         if not self.is_trial and not self.is_in_library:
-            self.records.arithmetic.append(Arithmetic(result, type, state.path, self.place_of(span)))
+            self.records.arithmetic.append(Arithmetic(result, type, state.path, self.place_of(span), is_product))
+
+    def unset(self, name: str, assigned: Condition, state: State, span: Span | None) -> None:
+        """Writes down that a variable is read to which perhaps nothing has been assigned."""
+        if not self.is_trial and not self.is_in_library:
+            self.records.unset.append(Unset(name, assigned, state.path, self.place_of(span) or self.statement_span))
 
     def unclear(self, what: str, span: Span | None) -> None:
         """Something that is not looked into."""
@@ -182,12 +191,24 @@ def _joined(one: State, two: State) -> State:
     for symbol, value in two.variables.items():
         variables.setdefault(symbol, value)
     otherwise = conditions.all_of(c for c in conditions.conjuncts(two.path) if c not in known)
+    assigned = {
+        symbol: _either_way(one.assigned.get(symbol), decides, two.assigned.get(symbol), otherwise)
+        for symbol in {**one.assigned, **two.assigned}
+    }
     return State(
         variables,
         path,
         _together(one.phases, decides, two.phases, otherwise),
         _together(one.warp_phases, decides, two.warp_phases, otherwise),
+        assigned,
     )
+
+
+def _either_way(one: Condition | None, is_one: Condition, two: Condition | None, is_two: Condition) -> Condition:
+    if one == two and one is not None:
+        return one
+    parts = [conditions.all_of((is_this, this)) for this, is_this in ((one, is_one), (two, is_two)) if this is not None]
+    return conditions.any_of(parts)
 
 
 def _together(one: Phases, is_one: Condition, two: Phases, is_two: Condition) -> Phases:

@@ -16,6 +16,7 @@ from kbuild.audit.proving import implied
 from kbuild.audit.terms import Atom, Term
 
 FIRST_TRY: Final = 1.0  # seconds of a query
+MOST_WORK: Final = 2_000_000  # of a query, as the solver counts: the same on every machine
 MOST_BITS: Final = 16  # of what `and`, `or`, `xor` are told of digit by digit
 
 
@@ -75,6 +76,7 @@ class Solver:
         translation = _Translation()
         solver = z3.Solver()
         solver.set("timeout", int(1000 * min(FIRST_TRY, self.left)))
+        solver.set("rlimit", MOST_WORK)
         for one in known:
             solver.add(translation.condition(one))
         for axiom in translation.axioms():

@@ -7,6 +7,7 @@ depends on the condition. Loops have a file of their own.
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Final
 
 from kbuild.audit import conditions, loops, terms
 from kbuild.audit.conditions import Condition
@@ -14,7 +15,7 @@ from kbuild.audit.expressions import Expressions, is_scalar
 from kbuild.audit.launches import Launch
 from kbuild.audit.records import Branch, Reach
 from kbuild.audit.run import RESULT, Run, State, Targets, joined
-from kbuild.audit.terms import SYNC, THREAD, UNIFORM, Term
+from kbuild.audit.terms import STORED, SYNC, THREAD, UNIFORM, Term
 from kbuild.audit.values import Memory, Parts, Reference, Value, array_of, either, fresh, pure, zero
 from kbuild.errors import InternalError
 from kbuild.ir import nodes
@@ -97,6 +98,7 @@ class Statements:
             self.run.access(state, reference.memory, indices, "write", span, part, is_update=is_update)
             return
         assert isinstance(root, nodes.Read)
+        state.assigned[root.symbol] = conditions.TRUE
         if target is root:
             state.variables[root.symbol] = result
         else:
@@ -183,7 +185,8 @@ class Statements:
         variables = dict(zip(function.parameters, arguments, strict=True))
         for symbol in function.shared:
             variables[symbol] = Reference(self._shared(symbol))
-        inner = State(variables, state.path, state.phases, state.warp_phases)
+        assigned = dict.fromkeys(variables, conditions.TRUE)
+        inner = State(variables, state.path, state.phases, state.warp_phases, assigned)
         outer_wraps, self.expressions.wraps = self.expressions.wraps, function.wraps
         outer_span = self.run.statement_span
         self.run.callers.append(span)  # type: ignore[arg-type]
@@ -199,16 +202,16 @@ class Statements:
         result = after.variables.get(RESULT)
         if result is None:
             result = zero(function.result)
-        return result, State(state.variables, after.path, after.phases, after.warp_phases)
+        return result, State(state.variables, after.path, after.phases, after.warp_phases, state.assigned)
 
     def _shared(self, symbol: nodes.Symbol) -> Memory:
         if symbol not in self.run.arrays:
             assert isinstance(symbol.type, Shared)
-            memory = array_of(symbol.type, symbol.name, "", True)
+            memory = replace(array_of(symbol.type, symbol.name, "", True), bit=STORED << len(self.run.arrays))
             if symbol.type.is_dynamic:
                 rows = terms.of(terms.symbol(f"{symbol.name}.shape[0]", 1, 232448 // max(symbol.type.row, 1), UNIFORM))
                 extents = (rows, *memory.extents[1:])
-                memory = Memory(symbol.name, "shared", memory.element, extents, "", True, symbol.span)
+                memory = replace(memory, extents=extents)
             self.run.arrays[symbol] = memory
         return self.run.arrays[symbol]
 
@@ -223,7 +226,7 @@ class Statements:
             return self.block(then, state)
         if chosen.kind == "false":
             return self.block(otherwise, state)
-        self.branch(chosen, state, stmt, is_loop=False)
+        self.branch(chosen, state, stmt, has_else=bool(otherwise))
         one = self.block(then, state.copy(conditions.all_of((state.path, chosen))))
         negated = conditions.negation(chosen)
         two = self.block(otherwise, state.copy(conditions.all_of((state.path, negated))))
@@ -246,10 +249,12 @@ class Statements:
                         return conditions.truth(condition.kind == "ne")
         return condition
 
-    def branch(self, condition: Condition, state: State, stmt: Stmt, is_loop: bool) -> None:
+    def branch(
+        self, condition: Condition, state: State, stmt: Stmt, is_loop: bool = False, has_else: bool = False
+    ) -> None:
         """Writes a condition down that threads may see differently."""
         if condition.level == THREAD and not self.run.is_trial and not self.run.is_in_library:
-            self.run.records.branches.append(Branch(condition, state.path, stmt.span, is_loop))
+            self.run.records.branches.append(Branch(condition, state.path, stmt.span, is_loop, has_else))
 
     def _return(self, value: Expr | None, state: State) -> None:
         if value is not None:
@@ -265,17 +270,25 @@ class Statements:
             return state
         if not self.run.is_trial:
             self.run.records.assumed.append(text)
-        return State(state.variables, conditions.all_of((state.path, held)), state.phases, state.warp_phases)
+        path = conditions.all_of((state.path, held))
+        return State(state.variables, path, state.phases, state.warp_phases, state.assigned)
 
     def _barrier(self, stmt: Stmt, mask: Expr | None, state: State) -> State:
         of = "block" if mask is None else "warp"
+        lanes = None
         if mask is not None:
-            self.expressions.value(mask, state)
+            named = self.expressions.term(mask, state)
+            lanes = named.constant if named.is_constant else None
+            if lanes is None:
+                self.run.unclear("a mask of lanes that is not known while building", stmt.span)
         if not self.run.is_trial:
             what = "syncthreads()" if mask is None else "syncwarp()"
-            self.run.records.reaches.append(Reach(of, what, state.path, self.run.place_of(stmt.span)))
-        new = self.run.new_phase()
-        return State(state.variables, state.path, new if mask is None else state.phases, self.run.new_phase())
+            self.run.records.reaches.append(Reach(of, what, state.path, self.run.place_of(stmt.span), lanes))
+        new = self.run.new_phase() if mask is None else state.phases
+        return State(state.variables, state.path, new, self.run.new_phase(), state.assigned)
+
+
+MOST_SHARED: Final = 32  # arrays in shared memory that have a bit of their own
 
 
 def _line(stmt: Stmt) -> int:
@@ -304,6 +317,8 @@ def parameters(function: Function, changed: frozenset[str], launch: Launch) -> l
 
         def arrays(type: Array, name: str, parameter: str = parameter.name, is_changed: bool = is_changed) -> Value:
             memory = array_of(type, name, parameter, is_changed)
+            if is_changed:
+                memory = replace(memory, bit=STORED << (MOST_SHARED + len(found)))
             shape = launch.shapes.get(name)
             return Reference(memory if shape is None else replace(memory, extents=tuple(map(terms.number, shape))))
 

@@ -21,6 +21,7 @@ UNIFORM, BLOCK, THREAD = 0, 1, 2
 DATA: Final = 1  # the contents of arrays that the launch gives
 SYNC: Final = 2  # what threads have told one another: atomics, shared memory, arrays that the kernel stores to
 LOOP: Final = 4  # an iteration before, in a way that is not known
+STORED: Final = 256  # this bit and those above: an array that the kernel stores to, each its own
 
 MOST_PARTS: Final = 64  # a longer polynomial becomes an atom that nothing is known of
 

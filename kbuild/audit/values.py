@@ -51,6 +51,7 @@ class Memory:
     parameter: str
     is_changed: bool
     span: Span | None = None
+    bit: int = 0  # what depends on its contents has this taint
 
 
 @dataclass(frozen=True, slots=True)

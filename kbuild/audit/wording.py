@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
 from kbuild.audit import barriers, bounds, examples, initialization, patterns, races
 from kbuild.audit.findings import Example, Finding, Thread, Verdict
 from kbuild.audit.judging import Answer, Judge
 from kbuild.errors import Note, Span
-
-FEW: Final = 2  # times as many memory transactions as it takes are told of
-WELL_USED: Final = 0.6  # of the lanes of a loop's warps
 
 
 class Wording:
@@ -73,6 +69,19 @@ class Wording:
             message = f"{reached.reach.what} may not be reached by all {who}: {answer.reason}"
         yield self._finding("KB404", "barriers", reached.reach.span, message, answer, reached.reach.what, example)
 
+    def overflow(self, overflow: bounds.Overflow) -> Iterator[Finding]:
+        """Arithmetic beyond its type."""
+        if overflow.answer.verdict == "proved":
+            return
+        one, answer = overflow.arithmetic, overflow.answer
+        example = examples.example(self.judge, answer)
+        if answer.verdict == "found":
+            value = None if answer.model is None else answer.model.value(one.result)
+            message = f"leaves {one.type}" + (f": {value}{_of(example)}" if value is not None else "")
+        else:
+            message = f"may leave {one.type}: {answer.reason}"
+        yield self._finding("KB414", "overflow", one.span, message, answer, "", example)
+
     def unset(self, unset: initialization.Unset) -> Iterator[Finding]:
         """Shared memory that is read before anybody has stored there."""
         if unset.answer.verdict == "proved":
@@ -86,9 +95,17 @@ class Wording:
             message = f"reads element {unset.element} of {name}, where nothing is stored before"
         yield self._finding("KB415", "initialization", unset.span, message, unset.answer, name, None)
 
+    def unset_variable(self, unset: initialization.UnsetVariable) -> Iterator[Finding]:
+        """A variable that is read before anything is assigned."""
+        if unset.answer.verdict == "proved":
+            return
+        may = "" if unset.answer.verdict == "found" else f", as far as is known: {unset.answer.reason}"
+        message = f"{unset.name} is read here, and not every way here assigns it (it is zero then){may}"
+        yield self._finding("KB415", "initialization", unset.span, message, unset.answer, unset.name, None)
+
     def banks(self, banks: patterns.Banks) -> Iterator[Finding]:
         """Lanes that wait for one bank."""
-        if banks.wavefronts <= banks.least:
+        if banks.answer.verdict != "found":
             return
         name = banks.memory.name
         verb = {"read": "reads", "write": "stores to", "atomic": "changes"}[banks.kind]
@@ -98,7 +115,7 @@ class Wording:
 
     def sectors(self, sectors: patterns.Sectors) -> Iterator[Finding]:
         """Memory transactions for what nobody uses."""
-        if sectors.sectors < FEW * sectors.least or sectors.sectors <= patterns.MANY_SECTORS:
+        if sectors.answer.verdict != "found":
             return
         name = sectors.memory.name
         verb = {"read": "reads", "write": "stores to", "atomic": "changes"}[sectors.kind]
@@ -110,7 +127,7 @@ class Wording:
 
     def split(self, split: patterns.Split) -> Iterator[Finding]:
         """Lanes of a warp that go different ways."""
-        if 2 * split.warps <= split.of or split.lanes <= 1 or (split.is_loop and split.used > WELL_USED):
+        if split.answer.verdict != "found":
             return
         what = "loop goes on for some lanes of a warp and not for others" if split.is_loop else "branch splits warps"
         message = f"the {what}: {split.warps} of {split.of} warps, at most {split.lanes} of 32 lanes take it"

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from kbuild.codegen import atomics, blocks, caches, helpers, indexed, native, tables, warps
+from kbuild.codegen import atomics, blocks, caches, helpers, indexed, native, tables, warps, wide
 from kbuild.codegen.functions import FunctionEmitter
 from kbuild.codegen.names import Names, field_name
 from kbuild.codegen.types import SCALAR_NAMES, array_name, composite_name
@@ -96,6 +96,9 @@ class UnitEmitter:
                 return array_name(type, element)
             case Array():
                 element = self.type_name(type.element)
+                self.parts.setdefault(("wide",), helpers.WIDE)
+                if type.ndim > 1:
+                    self.parts.setdefault(("further",), helpers.FURTHER)
                 self.parts.setdefault(("array", str(type.ndim)), helpers.array(type.ndim))
                 return array_name(type, element)
             case Struct() | Tuple():
@@ -170,6 +173,12 @@ class UnitEmitter:
         self.parts.setdefault(("cached", what, hint, type.spelling), text)
         return f"kb_{what}_{hint}"
 
+    def whole(self, what: str, type: Type) -> str:
+        """The helper that loads or stores an element in words larger than its numbers, where it is aligned so."""
+        text = wide.function(what, self.type_name(type), type)
+        self.parts.setdefault(("whole", what, type.spelling), text)
+        return f"kb_{what}"
+
     def collective(self, name: str, type: Scalar) -> str:
         """The helper of what the lanes of a warp do together."""
         self.type_name(type)
@@ -207,6 +216,16 @@ class UnitEmitter:
         """The helper that tells where a thread stands, over all axes."""
         self.parts.setdefault(("position", what), blocks.position(what))
         return f"kb_{what}"
+
+    def elsewhere(self, type: Fixed) -> str:
+        """The helper that finds an array in the shared memory of another block."""
+        self.parts.setdefault(("elsewhere", str(type.ndim)), blocks.elsewhere(type.ndim))
+        return "kb_elsewhere"
+
+    def cluster_sync(self) -> str:
+        """The helper that waits for the cluster."""
+        self.parts.setdefault(("cluster sync",), blocks.CLUSTER_SYNC)
+        return "kb_cluster_sync"
 
     def wait(self) -> None:
         """The helper that every kernel begins with."""

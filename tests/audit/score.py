@@ -20,7 +20,6 @@ from kbuild.ir.nodes import Kernel
 from tests.audit import on_sim
 from tests.audit.cases import READINGS, Case, Mark, Reading, cases
 from tests.audit.mutations import Judged
-from tests.audit.on_sim import Shown
 
 Outcome = Literal["right", "elsewhere", "missed", "false alarm", "overclaimed", "don't know"]
 OUTCOMES: Final[tuple[Outcome, ...]] = ("right", "elsewhere", "missed", "false alarm", "overclaimed", "don't know")
@@ -220,8 +219,7 @@ def _compare_figures(found: Score, case: Case, result: KernelAudit) -> None:
 
 
 def _replay(found: Score, case: Case, result: KernelAudit) -> None:
-    """Findings of what a launch does wrong, with an example, must show in the simulator: this fault, on this line. It
-    stops at the first fault; one that is marked too will do."""
+    """Findings of what a launch does wrong, with an example, must show in the simulator: this fault, on this line."""
     for finding in result.findings:
         if finding.verdict != "found" or finding.example is None or finding.check not in SAFETY or case.unseen:
             continue
@@ -229,13 +227,10 @@ def _replay(found: Score, case: Case, result: KernelAudit) -> None:
             continue  # two threads that store the same: the simulator has another opinion
         found.replayed += 1
         tries = [on_sim.replayed(case.ir, finding.example, has_zeros) for has_zeros in (False, True)]
-        if not any(_is_shown(one, finding, case) for one in tries if one is not None):
+        # Of several things that are wrong the simulator shows the first.
+        said = {(one.check, _line(one)) for one in result.findings if one.verdict == "found"}
+        if not any((one.check, line) in said for one in tries if one is not None for line in one.lines):
             found.not_shown.append(f"{case.name}, line {_line(finding)}, {finding.check}: {tries[0]}")
-
-
-def _is_shown(shown: Shown, finding: Finding, case: Case) -> bool:
-    lines = set(case.lines(shown.check)) | ({_line(finding)} if shown.check == finding.check else set())
-    return bool(lines & set(shown.lines))
 
 
 def _share(answers: list[bool]) -> float:

@@ -20,9 +20,10 @@ from kbuild.ir.traverse import callees, walk
 from kbuild.ir.types import Array, IndexedArray, Shared, Struct, Type
 from kbuild.loader.abi import UNASSIGNED, align_up
 from kbuild.loader.interface import contiguous_strides
-from kbuild.sim.blocks import Launch
+from kbuild.sim.blocks import Launch, in_clusters
 from kbuild.sim.lockstep import memory, unassigned
 from kbuild.sim.lockstep.assigned import Assigned
+from kbuild.sim.lockstep.clusters import Clusters
 from kbuild.sim.lockstep.lanes import CHUNK, chunks
 from kbuild.sim.lockstep.memory import Allocation, Extent, Label, Space
 from kbuild.sim.lockstep.output import Output
@@ -69,9 +70,7 @@ def run(
     The arrays' descriptors hold addresses in this process. Raises Fault, ValueError for a block in part.
     """
     _keep_room()
-    whole_blocks = in_whole_blocks(kernel)
-    if whole_blocks and launch.count % math.prod(launch.block):
-        raise ValueError(f"{kernel.name} runs in whole blocks, and {launch} is none")
+    whole_blocks, launch = in_whole_blocks(kernel), in_clusters(launch, kernel)
     parameters = [(p.name, p.type, offsets[p.name]) for p in kernel.function.parameters]
     found = extents(parameters, block, stored_parameters(kernel.function))
     found = [replace(one, is_read_only=one.name in options.read_only) for one in found]
@@ -153,7 +152,8 @@ def _run(
     # The parameter block is read like memory that is no array's.
     given = Allocation(0, np.frombuffer(block.ljust(align_up(len(block), 8), b"\0"), np.uint8), 1, "arguments")
     arguments = [memory.load(given, offsets[p.name], p.type, space) for p in function.parameters]
-    watchers: list[Watcher] = [*options.watchers]
+    clusters = None if kernel.cluster_dim is None else Clusters()
+    watchers: list[Watcher] = [*options.watchers, *([] if clusters is None else [clusters])]
     if options.checks.assigned:
         watchers.append(Assigned())
         if options.is_marked:
@@ -173,8 +173,12 @@ def _run(
             if shared:
                 count = lanes.count // math.prod(launch.block)
                 block_memory = memory.shared(bytes_of_block, count, granule, _labels(shared, launch))
+                if clusters is not None:
+                    block_memory.first_block = lanes.origin // math.prod(launch.block)
                 space.put_shared(block_memory)
             machine.run(function, arguments, lanes, block_memory)
+            if clusters is not None:
+                clusters.finish(lanes)
 
 
 @cache
