@@ -153,7 +153,7 @@ class _Machine:
         _, symbol = array.owner
         block = self.thread.block - self.thread.block % self.launch.cluster + rank
         whole = self.shared_array(block, symbol)
-        books = whole.written_by, whole.read_by, whole.atomic_by, whole.narrow_by
+        books = whole.written_by, whole.read_by, whole.atomic_by, whole.scoped_by
         return Memory(array.element, array.shape, whole.data, *books, array.base, is_shared=True, owner=whole.owner)
 
     # Statements
@@ -405,7 +405,7 @@ class _Machine:
         memory, path = self.path(expr.arguments[0], frame)
         values = [self.value(a, frame) for a in expr.arguments[1:]]
         order_shows = is_used or expr.name in ("atomic_exch", "atomic_cas")
-        memory.note_scope(path, self.thread, expr.scope == "block")
+        memory.note_scope(path, self.thread, self.thread.block, expr.scope == "block")
         self.note("write" if order_shows else "atomic", memory, path, expr)
         before = memory.fetched(path)
         _store(memory.data, path, _after(expr.name, before, values, type))

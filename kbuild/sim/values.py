@@ -110,7 +110,8 @@ class Memory:
     written_by: dict[Path, Stamp] = field(default_factory=dict)
     read_by: dict[Path, list[Stamp]] = field(default_factory=dict)
     atomic_by: dict[Path, list[Stamp]] = field(default_factory=dict)
-    narrow_by: dict[Path, Stamp] = field(default_factory=dict)  # who changed it by an atomic for its block alone
+    # Who changed it by an atomic, one of each block, apart: those for their block alone (True).
+    scoped_by: dict[tuple[Path, bool], dict[int, Stamp]] = field(default_factory=dict)
     base: int = 0
     is_present: bool = True
     is_shared: bool = False
@@ -136,7 +137,7 @@ class Memory:
         rest = self.shape[len(indices) :]
         if not self.is_present:
             return Memory(self.element, rest, [], is_present=False)
-        books = self.written_by, self.read_by, self.atomic_by, self.narrow_by
+        books = self.written_by, self.read_by, self.atomic_by, self.scoped_by
         base = self.offset(indices, wraps, thread)
         return Memory(self.element, rest, self.data, *books, base, True, self.is_shared, self.is_constant, self.owner)
 
@@ -165,20 +166,15 @@ class Memory:
         if not stamps or stamps[-1] != thread.stamp():
             stamps.append(thread.stamp())
 
-    def note_scope(self, path: Path, thread: Actor, is_narrow: bool) -> None:
-        """Records an atomic operation on an element. Raises Conflict when it, or another block's, is one for its block
-        alone (`is_narrow`)."""
+    def note_scope(self, path: Path, thread: Actor, block: int, is_narrow: bool) -> None:
+        """Records an atomic operation by a thread of a block on an element. Raises Conflict when it, or another
+        block's, is one for its block alone (`is_narrow`), and no order is between them."""
         path = path[:1]
-        narrow = self.narrow_by.get(path)
-        others = [] if narrow is None else [narrow]
-        if is_narrow:
-            others += self.atomic_by.get(path, ())
-            others += [self.written_by[path]] if path in self.written_by else []
-        for stamp in others:
-            if stamp[1] != thread.stamp()[1]:
-                raise Conflict(f"threads {stamp[0]} and {thread.number} on one element: atomic for a block alone")
-        if is_narrow:
-            self.narrow_by[path] = thread.stamp()
+        for kind in (True, False) if is_narrow else (True,):
+            for other, stamp in self.scoped_by.get((path, kind), {}).items():
+                if other != block and not thread.sees(stamp):
+                    raise Conflict(f"threads {stamp[0]} and {thread.number} on one element: atomic for a block alone")
+        self.scoped_by.setdefault((path, is_narrow), {})[block] = thread.stamp()
 
     def fetched(self, path: Path) -> Any:
         """The value at a path. Raises Unassigned where shared memory holds none."""
@@ -224,7 +220,7 @@ class Indexed(Memory):
         rest, whole, tables = self.shape[count:], self.whole[count:], self.tables[count:]
         if not self.is_present:
             return Indexed(self.element, rest, [], is_present=False, whole=whole, tables=tables)
-        books = self.written_by, self.read_by, self.atomic_by, self.narrow_by
+        books = self.written_by, self.read_by, self.atomic_by, self.scoped_by
         base = self.offset(indices, wraps, thread)
         return Indexed(self.element, rest, self.data, *books, base, whole=whole, tables=tables)
 
@@ -234,7 +230,7 @@ def indexed(behind: Memory, tables: tuple[Memory | None, ...]) -> Indexed:
     shape = tuple(
         extent if table is None else table.shape[0] for extent, table in zip(behind.shape, tables, strict=True)
     )
-    books = behind.written_by, behind.read_by, behind.atomic_by, behind.narrow_by
+    books = behind.written_by, behind.read_by, behind.atomic_by, behind.scoped_by
     return Indexed(behind.element, shape, behind.data, *books, behind.base, whole=behind.shape, tables=tables)
 
 

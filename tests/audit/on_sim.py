@@ -98,13 +98,19 @@ def shown_in_turn(kernel: Kernel, launch: Launch, arguments: Sequence[Any]) -> S
     return None
 
 
-def replayed(kernel: Kernel, example: Example) -> Shown | None:
-    """What is wrong with the launch that an example gives."""
+def replayed(kernel: Kernel, example: Example, has_zeros: bool = False) -> Shown | None:
+    """What is wrong with the launch that an example gives. What it does not say of arrays of integers is the numbers
+    from 1 on, or zeros."""
     if any(math.prod(shape) > LARGEST for _, shape in example.shapes) or math.prod(example.dim) > LARGEST:
         return None
     given: dict[str, Any] = {**dict(example.shapes), **dict(example.scalars)}
     arguments = {symbol.name: argument(given[symbol.name], symbol.type) for symbol in kernel.function.parameters}
+    for given_array in arguments.values() if has_zeros else ():
+        if isinstance(given_array, np.ndarray) and given_array.dtype.kind in "iu":
+            given_array[...] = 0
     for name, indices, value in example.contents:
+        if not all(0 <= index < extent for index, extent in zip(indices, arguments[name].shape, strict=False)):
+            return Shown("example", (), f"{name} has no element {indices}")
         arguments[name][indices] = value
     launch = over(example.dim, example.block_dim)
     if example.grid is not None and example.block is not None:

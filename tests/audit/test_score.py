@@ -122,6 +122,9 @@ def test_an_example_may_say_what_arrays_hold() -> None:
     shown = on_sim.replayed(kernel, Example((4,), 4, shapes, (), (*inside, ("index", (3,), 4))))
     assert shown is not None
     assert shown.check == "bounds"
+    shown = on_sim.replayed(kernel, Example((4,), 4, shapes, (), (("index", (4,), 0),)))
+    assert shown is not None
+    assert shown.text == "index has no element (4,)"
 
 
 def test_mutants_must_turn() -> None:

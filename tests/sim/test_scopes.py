@@ -34,9 +34,24 @@ def k(a: kb.array2d(dtype=int)):
 WIDE, NARROW = "kb.atomic_add(a, 0, {}, 1)", 'kb.atomic_add(a, 0, {}, 1, scope="block")'
 
 
-def faults(folder: Path, statement: str, blocks: int, chunk: int) -> bool:
+FIRST = NARROW.format("0")
+
+OF_CLUSTERS = """\
+@kb.kernel(cluster_dim=2)
+def k(a: kb.array2d(dtype=int)):
+    b = kb.block_idx()
+    own = kb.shared_array(1, int)
+    if kb.thread_idx() == 0:
+        own[0] = 0
+    kb.cluster_sync()
+    {}
+    kb.cluster_sync()
+"""
+
+
+def faults(folder: Path, statement: str, blocks: int, chunk: int, body: str = BODY) -> bool:
     """Whether a statement is refused; both ways of running must say the same."""
-    (kernel,) = kernels.lower_text(folder, BODY.format(statement))
+    (kernel,) = kernels.lower_text(folder, body.format(statement))
     launch, host = over((blocks * BLOCK,), BLOCK), np.zeros((2, 40), np.int32)
     memory = Memory(kernel.function.parameters[0].type.element, host.shape, host.ravel().tolist())
     in_turn = at_once = False
@@ -78,6 +93,21 @@ def faults(folder: Path, statement: str, blocks: int, chunk: int) -> bool:
 )
 def test_who_may(tmp_path: Path, statement: str, blocks: int, is_refused: bool, chunk: int) -> None:
     assert faults(tmp_path, statement, blocks, chunk) == is_refused
+
+
+@pytest.mark.parametrize("chunk", [2 * BLOCK, 1000])
+@pytest.mark.parametrize(
+    ("statement", "is_refused"),
+    [
+        ('kb.atomic_add(own, 0, 1, scope="block")', False),
+        ("kb.atomic_add(kb.cluster_array(own, 0), 0, 1)", False),
+        ('kb.atomic_add(own, 0, 1, scope="block")\n    kb.atomic_add(kb.cluster_array(own, 0), 0, 1)', True),
+        (f"if b < 1:\n        {FIRST}\n    if b == 1:\n        {FIRST}", True),
+        (f"if b < 1:\n        {FIRST}\n    kb.cluster_sync()\n    if b == 1:\n        {FIRST}", False),  # in order
+    ],
+)
+def test_blocks_of_a_cluster(tmp_path: Path, statement: str, is_refused: bool, chunk: int) -> None:
+    assert faults(tmp_path, statement, 4, chunk, OF_CLUSTERS) == is_refused
 
 
 @kb.kernel(block_dim=BLOCK)

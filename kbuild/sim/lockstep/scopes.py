@@ -2,7 +2,8 @@
 
 `scope="block"` says that nobody else takes part: two blocks may then both read an element before either has stored it,
 and one change is lost. For each granule the first thread that changed it by an atomic is remembered, one of another
-block, and one that did so for its block alone.
+block, and one that did so for its block alone. What lies before a barrier of a cluster is forgotten, since it is in
+order with what those blocks do after it.
 """
 
 from __future__ import annotations
@@ -43,10 +44,19 @@ class Scopes(Watcher):
         self._books: dict[int, tuple[Allocation, _Book]] = {}
         self._operations: list[nodes.Intrinsic] = []
 
+    def begins(self, lanes: Lanes, shared: Any) -> None:
+        """Their shared memory is another."""
+        self._books = {key: found for key, found in self._books.items() if found[0].space != "shared"}
+
+    def waits(self, stmt: nodes.Barrier, lanes: Lanes) -> None:
+        """Blocks may have waited for one another."""
+        if stmt.of_cluster:
+            self._books.clear()
+
     def accessed(self, kind: str, location: Location, lanes: Lanes, expr: Expr, value: Any) -> None:
         """Raises Race."""
         memory = location.memory
-        if kind != "atomic" or memory is None or memory.space == "shared":
+        if kind != "atomic" or memory is None:
             return
         assert isinstance(expr, nodes.Intrinsic)
         _, book = self._books.setdefault(id(memory), (memory, _Book(memory.size // memory.granule + 1)))

@@ -157,7 +157,7 @@ def last_edge_bad(starts: kb.array(dtype=int), edges: kb.array(dtype=int), out: 
             out[v] = edges[k]  # finds bounds
 
 
-@case("global-races", "Indigo", At(6, block=6, starts=STARTS, edges=RING, count=[0], queue=12), symbolic="unknown")
+@case("global-races", "Indigo", At(6, block=6, starts=STARTS, edges=RING, count=[0], queue=12))
 @kb.kernel
 def queued_open(
     starts: kb.array(dtype=int), edges: kb.array(dtype=int), count: kb.array(dtype=int), queue: kb.array(dtype=int)
@@ -167,4 +167,4 @@ def queued_open(
         for k in range(starts[v], starts[v + 1]):
             place = kb.atomic_add(count, 0, 1)
             if 0 <= place < queue.shape[0]:
-                queue[place] = edges[k]  # unknown global-races; may bounds
+                queue[place] = edges[k]  # may global-races; may bounds

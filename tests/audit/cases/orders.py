@@ -143,7 +143,7 @@ def ticket_for_a_place_open(count: kb.array(dtype=int), kept: kb.array(dtype=int
     if count.shape[0] == 1:
         k = kb.atomic_add(count, 0, 1)
         if 0 <= k < kept.shape[0]:
-            kept[k] = kb.tid()  # unknown global-races
+            kept[k] = kb.tid()  # may global-races
 
 
 @case("global-races", "Indigo", At(BLOCK, block=BLOCK, taken=[0] * 8, owner=8))
