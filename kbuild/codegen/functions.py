@@ -14,7 +14,7 @@ from kbuild.codegen.names import Names
 from kbuild.codegen.types import constant, unsigned_name
 from kbuild.ir import nodes
 from kbuild.ir.blocks import in_whole_blocks
-from kbuild.ir.nodes import Const, Expr, Function, Kernel, Stmt, Symbol
+from kbuild.ir.nodes import Const, Expr, Function, Kernel, Read, Stmt, Symbol
 from kbuild.ir.signs import is_positive, never_negative
 from kbuild.ir.traverse import walk
 from kbuild.ir.types import VOID, WORD, Array, Scalar, Shared, Type
@@ -237,10 +237,7 @@ class FunctionEmitter:
         stop = self.bound(stmt.stop, f"{self.unit.type_name(stmt.symbol.type)} {{}}", indent, stmt)
         conditions = [] if asked.most is None else [f"{stop} <= {constant(asked.most, stmt.symbol.type)}"]
         for symbol, word in asked.arrays.items():
-            conditions += [
-                f"{self.name_of(symbol)}.dense()",
-                *([f"{self.name_of(symbol)}.aligned({word})"] if word else []),
-            ]
+            conditions += self.without_gaps(symbol, word)
         self.line(f"if ({' && '.join(conditions)}) {{", indent, stmt)
         self.expressions.dense = frozenset(asked.arrays)
         assert isinstance(stmt.step, Const)
@@ -249,6 +246,12 @@ class FunctionEmitter:
         self.line("} else {", indent)
         self.one_loop(stmt, indent + "    ", f'_Pragma("unroll {asked.unrolled}") ')
         self.line("}", indent)
+
+    def without_gaps(self, symbol: Symbol, word: int) -> list[str]:
+        """What is asked of an array whose elements are made of such words, if of any."""
+        array = Read(symbol, symbol.type)
+        methods = [("dense", ""), *([("aligned", str(word))] if word else [])]
+        return [f"{self.name_of(symbol)}{self.expressions.of_array(array, name)}({of})" for name, of in methods]
 
     def one_loop(self, stmt: nodes.For, indent: str, unroll: str = "") -> None:
         """A plain C loop where the counter cannot overflow, else one that counts the trips."""
