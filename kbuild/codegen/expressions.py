@@ -78,7 +78,9 @@ class ExpressionEmitter:
     ) -> None:
         self.unit, self.thread, self.name_of, self.never_negative = unit, thread, name_of, never_negative
         self.addresses = addresses
-        self.dense: frozenset[Symbol] = frozenset()  # arrays that have no gaps in what is being written
+        # Arrays that have no gaps, and those that are aligned to their elements' words, in what is being written.
+        self.dense: frozenset[Symbol] = frozenset()
+        self.in_words: frozenset[Symbol] = frozenset()
 
     def text(self, expr: Expr) -> str:
         """The expression; compound ones stand in parentheses."""
@@ -176,7 +178,7 @@ class ExpressionEmitter:
         array, size = index.array, wide.word(index.type)
         if not size or isinstance(array.type, Fixed) or index in self.addresses.met_again:
             return ""
-        if self.is_dense(array):
+        if isinstance(array, nodes.Read) and array.symbol in self.in_words:
             return "true"
         while isinstance(array, nodes.View):
             array = array.array  # whose strides are those of the view, and more

@@ -230,28 +230,38 @@ class FunctionEmitter:
 
     def loop(self, stmt: nodes.For, indent: str) -> None:
         """A loop, perhaps with a version of its own for arrays without gaps."""
-        asked = contiguous.version(stmt) if not self.expressions.dense and constant_trips(stmt) is None else None
+        expressions = self.expressions
+        is_inside = bool(expressions.dense or expressions.in_words)
+        asked = None
+        if not is_inside and constant_trips(stmt) is None:
+            asked = contiguous.version(stmt, expressions.addresses.met_again)
         if asked is None:
             self.one_loop(stmt, indent)
             return
         stop = self.bound(stmt.stop, f"{self.unit.type_name(stmt.symbol.type)} {{}}", indent, stmt)
         conditions = [] if asked.most is None else [f"{stop} <= {constant(asked.most, stmt.symbol.type)}"]
-        for symbol, word in asked.arrays.items():
-            conditions += self.without_gaps(symbol, word)
+        conditions += [f"{self.of_array(symbol, 'dense')}()" for symbol in self.function_order(asked.dense)]
+        conditions += [f"{self.of_array(symbol, 'aligned')}({word})" for symbol, word in asked.aligned.items()]
         self.line(f"if ({' && '.join(conditions)}) {{", indent, stmt)
-        self.expressions.dense = frozenset(asked.arrays)
-        assert isinstance(stmt.step, Const)
-        self.plain_loop(stmt, int(stmt.step.value), stop, indent + "    ")
-        self.expressions.dense = frozenset()
+        expressions.dense, expressions.in_words = asked.dense, frozenset(asked.aligned)
+        if asked.dense:
+            assert isinstance(stmt.step, Const)
+            self.plain_loop(stmt, int(stmt.step.value), stop, indent + "    ")
+        else:
+            self.one_loop(stmt, indent + "    ")
+        expressions.dense, expressions.in_words = frozenset(), frozenset()
         self.line("} else {", indent)
         self.one_loop(stmt, indent + "    ", f'_Pragma("unroll {asked.unrolled}") ')
         self.line("}", indent)
 
-    def without_gaps(self, symbol: Symbol, word: int) -> list[str]:
-        """What is asked of an array whose elements are made of such words, if of any."""
-        array = Read(symbol, symbol.type)
-        methods = [("dense", ""), *([("aligned", str(word))] if word else [])]
-        return [f"{self.name_of(symbol)}{self.expressions.of_array(array, name)}({of})" for name, of in methods]
+    def function_order(self, symbols: frozenset[Symbol]) -> list[Symbol]:
+        """The symbols as the function mentions them."""
+        read = (node.symbol for node in walk(self.function.body) if isinstance(node, Read))
+        return [one for one in dict.fromkeys(read) if one in symbols]
+
+    def of_array(self, symbol: Symbol, method: str) -> str:
+        """A method of an array."""
+        return f"{self.name_of(symbol)}{self.expressions.of_array(Read(symbol, symbol.type), method)}"
 
     def one_loop(self, stmt: nodes.For, indent: str, unroll: str = "") -> None:
         """A plain C loop where the counter cannot overflow, else one that counts the trips."""
