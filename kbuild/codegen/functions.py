@@ -238,7 +238,8 @@ class FunctionEmitter:
         if asked is None:
             self.one_loop(stmt, indent)
             return
-        stop = self.bound(stmt.stop, f"{self.unit.type_name(stmt.symbol.type)} {{}}", indent, stmt)
+        kind = self.unit.type_name(stmt.symbol.type)
+        stop = self.bound(stmt.stop, f"{kind} {{}}", indent, stmt) if asked.dense else ""
         conditions = [] if asked.most is None else [f"{stop} <= {constant(asked.most, stmt.symbol.type)}"]
         conditions += [f"{self.of_array(symbol, 'dense')}()" for symbol in self.function_order(asked.dense)]
         conditions += [f"{self.of_array(symbol, 'aligned')}({word})" for symbol, word in asked.aligned.items()]
