@@ -9,11 +9,11 @@ Table = Callable[[tuple[str, ...], Sequence[tuple[str, ...]]], str]
 
 TEXT = """\
 The kernels of `fast.py` and the same in CUDA C by hand, compiled by the same NVRTC with the same options and taken
-apart by nvdisasm; needs no GPU. What counts is the loop over global memory that moves the most bytes a trip: its
-instructions for every 16 bytes, since compilers unroll one loop more than another, with what it calls and loops over
-inside counted once. A kernel without such a loop counts as a whole. Loads are those of that part, by their bits, and
-*wide* are multiplications with a result of 64 bits. The whole of a kernel is larger where it has a version for arrays
-with gaps and one for arrays without.
+apart by nvdisasm; needs no GPU. What counts is the loop over global memory that moves the most bytes with an access,
+then in a trip, which is where large launches on arrays without gaps are: its instructions for every 16 bytes, since
+compilers unroll one loop more than another, with what it calls and loops over inside counted once. A kernel without
+such a loop counts as a whole. Loads are those of that part, by their bits, and *wide* are multiplications with a result
+of 64 bits. The whole of a kernel is larger where it has a version for arrays with gaps and one for arrays without.
 
 Where kbuild has more: a launch may begin before the one before it has ended and may be a piece of a larger one (an
 instruction each), `tid()` is divided up for images of any size, strides of arrays are loaded, and an index of two

@@ -10,6 +10,7 @@ compiler unrolls it; with any stride it is a product for each access. So the inn
         …
     }
 
+Of loops over vectors, by whatever index, one version knows that they are aligned to their size (see `wide`).
 Whether arrays have gaps may differ between threads in a function that is given parts of them: loops in which threads
 wait for one another have one version.
 """
@@ -33,46 +34,68 @@ _TOGETHER = (nodes.Barrier, nodes.Native, nodes.While, nodes.Print, nodes.Assert
 
 @dataclass(frozen=True, slots=True)
 class Contiguous:
-    """What is asked before the loop: each array with the bytes of the words that its elements are made of, and the
-    largest `stop` from which the counter does not overflow (None: any). `unrolled`: how often the body of the other
-    version stands in a trip of the machine code, which is not to grow much.
+    """What is asked before the loop: which arrays have no gaps, which are aligned to the words that their elements are
+    made of, and the largest `stop` from which the counter does not overflow (None: any). `unrolled`: how often the body
+    of the other version stands in a trip of the machine code, which is not to grow much.
     """
 
-    arrays: dict[Symbol, int]
+    dense: frozenset[Symbol]
+    aligned: dict[Symbol, int]
     most: int | None
     unrolled: int
 
 
-def version(loop: nodes.For) -> Contiguous | None:
-    """What a loop's own version asks for; None where it has none."""
-    step = loop.step.value if isinstance(loop.step, Const) else 0
-    if step < 1 or not _is_simple(loop.body):
+def version(loop: nodes.For, met_again: frozenset[nodes.Index]) -> Contiguous | None:
+    """What a loop's own version asks for; None where it has none. Elements that are met again are not loaded whole."""
+    if not _is_simple(loop.body):
         return None
     changing = assigned(loop)
-    arrays: dict[Symbol, int] = {}
+    elements = [node for node in walk(loop.body) if isinstance(node, nodes.Index) and _is_asked(node, changing)]
+    words = ((node.array, wide.word(node.type)) for node in elements if node not in met_again)
+    aligned = {array.symbol: word for array, word in words if word and isinstance(array, nodes.Read)}
+    dense = frozenset(_dense(loop, changing))
+    if not (dense or aligned):
+        return None
+    unrolled = 2 if sum(1 for _ in walk(loop.body)) <= _SMALL else 1
+    return Contiguous(dense, aligned, _most(loop) if dense else None, unrolled)
+
+
+def _dense(loop: nodes.For, changing: frozenset[Symbol]) -> set[Symbol]:
+    """The arrays whose last index goes with the counter, where all go so."""
+    arrays: set[Symbol] = set()
+    if not isinstance(loop.step, Const) or loop.step.value < 1:
+        return arrays
     for node in walk(loop.body):
         if not isinstance(node, nodes.Index):
             continue
         if (symbol := _runs_along(node, loop.symbol, changing)) is not None:
-            arrays[symbol] = max(arrays.get(symbol, 0), wide.word(node.type))
+            arrays.add(symbol)
         elif _runs_across(node, loop.symbol):
-            return None  # with a product each trip there is little left to gain
-    if not arrays:
-        return None
+            return set()  # with a product each trip there is little left to gain
+    return arrays
+
+
+def _most(loop: nodes.For) -> int | None:
     assert isinstance(loop.symbol.type, Scalar)
+    assert isinstance(loop.step, Const)
     bits = 8 * loop.symbol.type.size - (loop.symbol.type.kind == "int")
-    most = None if step == 1 else (1 << bits) - 1 - int(step)
-    return Contiguous(arrays, most, 2 if sum(1 for _ in walk(loop.body)) <= _SMALL else 1)
+    return None if loop.step.value == 1 else (1 << bits) - 1 - int(loop.step.value)
+
+
+def _is_asked(index: nodes.Index, changing: frozenset[Symbol]) -> bool:
+    """An element of an array in global memory that is the same array in every trip."""
+    array = index.array
+    if not isinstance(array, nodes.Read) or array.symbol in changing or index.cache:
+        return False
+    return isinstance(array.type, Array) and not isinstance(array.type, (Fixed, IndexedArray))
 
 
 def _runs_along(index: nodes.Index, counter: Symbol, changing: frozenset[Symbol]) -> Symbol | None:
     """The array whose last index goes with the counter."""
-    array, last = index.array, index.indices[-1]
-    if not isinstance(array, nodes.Read) or array.symbol in changing or index.cache:
+    if not _is_asked(index, changing) or not _goes_with(index.indices[-1], counter, changing):
         return None
-    if not isinstance(array.type, Array) or isinstance(array.type, (Fixed, IndexedArray)):
-        return None
-    return array.symbol if _goes_with(last, counter, changing) else None
+    assert isinstance(index.array, nodes.Read)
+    return index.array.symbol
 
 
 def _runs_across(index: nodes.Index, counter: Symbol) -> bool:

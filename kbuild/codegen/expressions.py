@@ -42,6 +42,7 @@ if TYPE_CHECKING:
         def elementwise(self, title: str, type: Vector | Matrix, kinds: str, value: helpers.Element) -> str: ...
         def fill(self, type: Vector | Matrix) -> str: ...
         def rounding(self, source: Scalar, target: Scalar) -> str: ...
+        def of_array(self, array: Array, method: str) -> str: ...
         def view(self, array: Array, count: int) -> str: ...
         def elsewhere(self, type: Fixed) -> str: ...
         def table(self, table: nodes.Table) -> str: ...
@@ -78,7 +79,9 @@ class ExpressionEmitter:
     ) -> None:
         self.unit, self.thread, self.name_of, self.never_negative = unit, thread, name_of, never_negative
         self.addresses = addresses
-        self.dense: frozenset[Symbol] = frozenset()  # arrays that have no gaps in what is being written
+        # Arrays that have no gaps, and those that are aligned to their elements' words, in what is being written.
+        self.dense: frozenset[Symbol] = frozenset()
+        self.in_words: frozenset[Symbol] = frozenset()
 
     def text(self, expr: Expr) -> str:
         """The expression; compound ones stand in parentheses."""
@@ -147,8 +150,8 @@ class ExpressionEmitter:
             return self.near(place)
         array, positions = self.text(place.array), ", ".join(self.positions(place.array, place.indices))
         is_plain = all(self.counts_from_beginning(index) for index in place.indices)
-        form = f".{self.addresses.kept_whole[place]}" if is_plain and place in self.addresses.kept_whole else ""
-        return f"{array}{form}({positions})"
+        form = self.addresses.kept_whole.get(place) if is_plain else None
+        return f"{array}{self.of_array(place.array, form) if form else ''}({positions})"
 
     def is_dense(self, array: Expr) -> bool:
         """An array that has no gaps where this stands."""
@@ -163,7 +166,12 @@ class ExpressionEmitter:
             case nodes.Binary("add" | "sub" as op, left, Const() as right, type) as sum if type == INT32:
                 if self.counts_from_beginning(sum):
                     last = f"(long long){self.text(left)} {_SIGNS[op]} {self.text(right)}"
-        return f"{self.text(place.array)}.near({', '.join([*positions, last])})"
+        return f"{self.text(place.array)}{self.of_array(place.array, 'near')}({', '.join([*positions, last])})"
+
+    def of_array(self, array: Expr, method: str) -> str:
+        """A method of an array, as C calls it."""
+        assert isinstance(array.type, Array)
+        return self.unit.of_array(array.type, method)
 
     def place(self, expr: Expr) -> str:
         """What is loaded in part, or stored to; an element as it lies in memory."""
@@ -176,11 +184,11 @@ class ExpressionEmitter:
         array, size = index.array, wide.word(index.type)
         if not size or isinstance(array.type, Fixed) or index in self.addresses.met_again:
             return ""
-        if self.is_dense(array):
+        if isinstance(array, nodes.Read) and array.symbol in self.in_words:
             return "true"
         while isinstance(array, nodes.View):
             array = array.array  # whose strides are those of the view, and more
-        return f"{self.text(array)}.aligned({size})"
+        return f"{self.text(array)}{self.of_array(array, 'aligned')}({size})"
 
     def bare(self, expr: Expr) -> str:
         """The expression without the parentheses around it, for places that need none."""

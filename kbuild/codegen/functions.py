@@ -14,7 +14,7 @@ from kbuild.codegen.names import Names
 from kbuild.codegen.types import constant, unsigned_name
 from kbuild.ir import nodes
 from kbuild.ir.blocks import in_whole_blocks
-from kbuild.ir.nodes import Const, Expr, Function, Kernel, Stmt, Symbol
+from kbuild.ir.nodes import Const, Expr, Function, Kernel, Read, Stmt, Symbol
 from kbuild.ir.signs import is_positive, never_negative
 from kbuild.ir.traverse import walk
 from kbuild.ir.types import VOID, WORD, Array, Scalar, Shared, Type
@@ -235,25 +235,39 @@ class FunctionEmitter:
 
     def loop(self, stmt: nodes.For, indent: str) -> None:
         """A loop, perhaps with a version of its own for arrays without gaps."""
-        asked = contiguous.version(stmt) if not self.expressions.dense and constant_trips(stmt) is None else None
+        expressions = self.expressions
+        is_inside = bool(expressions.dense or expressions.in_words)
+        asked = None
+        if not is_inside and constant_trips(stmt) is None:
+            asked = contiguous.version(stmt, expressions.addresses.met_again)
         if asked is None:
             self.one_loop(stmt, indent)
             return
-        stop = self.bound(stmt.stop, f"{self.unit.type_name(stmt.symbol.type)} {{}}", indent, stmt)
+        kind = self.unit.type_name(stmt.symbol.type)
+        stop = self.bound(stmt.stop, f"{kind} {{}}", indent, stmt) if asked.dense else ""
         conditions = [] if asked.most is None else [f"{stop} <= {constant(asked.most, stmt.symbol.type)}"]
-        for symbol, word in asked.arrays.items():
-            conditions += [
-                f"{self.name_of(symbol)}.dense()",
-                *([f"{self.name_of(symbol)}.aligned({word})"] if word else []),
-            ]
+        conditions += [f"{self.of_array(symbol, 'dense')}()" for symbol in self.function_order(asked.dense)]
+        conditions += [f"{self.of_array(symbol, 'aligned')}({word})" for symbol, word in asked.aligned.items()]
         self.line(f"if ({' && '.join(conditions)}) {{", indent, stmt)
-        self.expressions.dense = frozenset(asked.arrays)
-        assert isinstance(stmt.step, Const)
-        self.plain_loop(stmt, int(stmt.step.value), stop, indent + "    ")
-        self.expressions.dense = frozenset()
+        expressions.dense, expressions.in_words = asked.dense, frozenset(asked.aligned)
+        if asked.dense:
+            assert isinstance(stmt.step, Const)
+            self.plain_loop(stmt, int(stmt.step.value), stop, indent + "    ")
+        else:
+            self.one_loop(stmt, indent + "    ")
+        expressions.dense, expressions.in_words = frozenset(), frozenset()
         self.line("} else {", indent)
         self.one_loop(stmt, indent + "    ", f'_Pragma("unroll {asked.unrolled}") ')
         self.line("}", indent)
+
+    def function_order(self, symbols: frozenset[Symbol]) -> list[Symbol]:
+        """The symbols as the function mentions them."""
+        read = (node.symbol for node in walk(self.function.body) if isinstance(node, Read))
+        return [one for one in dict.fromkeys(read) if one in symbols]
+
+    def of_array(self, symbol: Symbol, method: str) -> str:
+        """A method of an array."""
+        return f"{self.name_of(symbol)}{self.expressions.of_array(Read(symbol, symbol.type), method)}"
 
     def one_loop(self, stmt: nodes.For, indent: str, unroll: str = "") -> None:
         """A plain C loop where the counter cannot overflow, else one that counts the trips."""

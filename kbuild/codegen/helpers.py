@@ -159,67 +159,6 @@ def composite(type: Vector | Matrix) -> str:
     return f"struct {composite_name(type)} {{ {row} r[{type.rows}]; }};\n"
 
 
-# One instruction, whatever the compiler knows of the factors (see `addresses`).
-WIDE = f"""\
-{INLINE} long long kb_wide(int a, int b) {{
-    long long r; asm("mul.wide.s32 %0, %1, %2;" : "=l"(r) : "r"(a), "r"(b)); return r;
-}}
-"""
-# That and the addition of a pointer, of which the compiler has to be told that it leads to global memory. The two are
-# one text, since otherwise the compiler adds up products first; `mad.wide` is what the assembler takes apart.
-FURTHER = f"""\
-{INLINE} char *kb_further(char *p, int a, int b) {{
-    char *r; asm("{{ .reg .b64 t; mul.wide.s32 t, %1, %2; add.s64 %0, t, %3; }}" : "=l"(r) : "r"(a), "r"(b), "l"(p));
-    bool is_global = __isGlobal(r); __builtin_assume(is_global); return r;
-}}
-"""
-
-
-def array(ndim: int) -> str:
-    """The descriptor of `loader.abi.Array` and the address of an element, in both forms (see `addresses`)."""
-    axes = range(ndim)
-    parameters, narrow = (", ".join(f"{kind} i{axis}" for axis in axes) for kind in ("long long", "int"))
-    offset = " + ".join(f"i{axis} * stride[{axis}]" for axis in axes)
-    near = " + ".join(["data", *(f"kb_wide(i{a}, stride[{a}])" for a in axes[:-1]), f"i{ndim - 1} * (int)sizeof(T)"])
-    parts = ", ".join([*(f"int i{axis}" for axis in axes[:-1]), f"long long i{ndim - 1}"])
-    across = "" if ndim == 1 else _whole("across", narrow, tuple(reversed(axes)))
-    return f"""\
-template <class T> struct kb_array{ndim} {{
-    char *data; int shape[{ndim}]; int stride[{ndim}];
-    __device__ __forceinline__ T &operator()({parameters}) const {{ return *(T *)(data + ({offset})); }}
-{_whole("at", narrow, tuple(axes))}{across}\
-    {INLINE} T &near({parts}) const {{ return *(T *)({near}); }}
-    {INLINE} bool dense() const {{ return stride[{ndim - 1}] == (int)sizeof(T); }}
-{aligned(ndim)}}};
-"""
-
-
-def aligned(ndim: int) -> str:
-    """The method of a descriptor that says whether every element is aligned to a power of two."""
-    bits = " | ".join(["(int)(long long)data", *(f"stride[{axis}]" for axis in range(ndim))])
-    return f"    {INLINE} bool aligned(int to) const {{ return (({bits}) & (to - 1)) == 0; }}\n"
-
-
-def _whole(name: str, parameters: str, axes: tuple[int, ...]) -> str:
-    """The form with products that stay whole, which are added in this order."""
-    place = f"data + kb_wide(i{axes[0]}, stride[{axes[0]}])"
-    for axis in axes[1:]:
-        place = f"kb_further({place}, i{axis}, stride[{axis}])"
-    return f"    __device__ __forceinline__ T &{name}({parameters}) const {{ return *(T *)({place}); }}\n"
-
-
-def view(ndim: int, count: int, keeps_none: bool) -> str:
-    """`kb_view(array, i, …)`: the array at `count` leading indices; of no array there is none, where that is asked."""
-    indices = ", ".join(f"long long i{axis}" for axis in range(count))
-    offset = " + ".join(f"i{axis} * a.stride[{axis}]" for axis in range(count))
-    left = range(count, ndim)
-    shape, stride = (", ".join(f"a.{what}[{axis}]" for axis in left) for what in ("shape", "stride"))
-    result = f"kb_array{ndim - count}<T>"
-    data = f"a.data ? a.data + ({offset}) : 0" if keeps_none else f"a.data + ({offset})"
-    body = f"return {result}{{{data}, {{{shape}}}, {{{stride}}}}};"
-    return f"template <class T> {INLINE} {result} kb_view(kb_array{ndim}<T> a, {indices}) {{ {body} }}\n"
-
-
 FROM_END = f"{INLINE} long long kb_from_end(long long i, int extent) {{ return i < 0 ? i + extent : i; }}\n"
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from kbuild.codegen.helpers import INLINE, aligned
+from kbuild.codegen.arrays import aligned
+from kbuild.codegen.helpers import INLINE
 
 AT = f"{INLINE} long long kb_at(const int *index, long long i) {{ return index ? index[i] : i; }}\n"
 

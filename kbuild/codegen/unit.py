@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from kbuild.codegen import atomics, blocks, caches, helpers, indexed, native, tables, warps, wide
+from kbuild.codegen import arrays, atomics, blocks, caches, helpers, indexed, native, tables, warps, wide
 from kbuild.codegen.functions import FunctionEmitter
 from kbuild.codegen.names import Names, field_name
 from kbuild.codegen.types import SCALAR_NAMES, array_name, composite_name
@@ -62,16 +62,23 @@ class UnitEmitter:
     struct_names: dict[Type, str] = field(default_factory=dict)
     table_names: dict[tuple[Type, bytes], str] = field(default_factory=dict)
     files: dict[str, str] = field(default_factory=dict)
+    array_methods: set[tuple[int, str]] = field(default_factory=set)  # dimensions, method
     keeps_none: bool = False  # a view of no array must be none
 
     def text(self) -> str:
         """The whole source."""
-        helpers = [text for key, text in self.parts.items() if key[0] != "struct"]
+        helpers = [self._part(key) for key in self.parts if key[0] != "struct"]
         records = [text for key, text in self.parts.items() if key[0] == "struct"]
-        head = [f'#line 1 "{HEADER_PATH}"\n{_QUIET}', *helpers]
+        head = [f'#line 1 "{HEADER_PATH}"\n{_QUIET}', arrays.products(self.array_methods), *helpers]
         # The user's names stand apart from CUDA's own (`float4`, `max`, `dim3`).
         space = ["\nnamespace kb_unit {\n", *records, "\n"]
         return "".join([*head, *space]) + "\n".join(self.functions) + "}\n"
+
+    def _part(self, key: tuple[str, ...]) -> str:
+        """The text of a helper; an array's is known once all has been said that is asked of it."""
+        if key[0] != "array":
+            return self.parts[key]
+        return arrays.array(int(key[1]), {method for ndim, method in self.array_methods if ndim == int(key[1])})
 
     # Types
 
@@ -96,10 +103,7 @@ class UnitEmitter:
                 return array_name(type, element)
             case Array():
                 element = self.type_name(type.element)
-                self.parts.setdefault(("wide",), helpers.WIDE)
-                if type.ndim > 1:
-                    self.parts.setdefault(("further",), helpers.FURTHER)
-                self.parts.setdefault(("array", str(type.ndim)), helpers.array(type.ndim))
+                self.parts.setdefault(("array", str(type.ndim)), "")
                 return array_name(type, element)
             case Struct() | Tuple():
                 return self._record(type)
@@ -188,6 +192,12 @@ class UnitEmitter:
         self.parts.setdefault(("collective", name, type.spelling), warps.function(name, type))
         return f"kb_{name}"
 
+    def of_array(self, array: Array, method: str) -> str:
+        """A method of an array's descriptor: `.at`."""
+        if not isinstance(array, IndexedArray):  # which has its own
+            self.array_methods.add((array.ndim, method))
+        return f".{method}"
+
     def view(self, array: Array, count: int) -> str:
         """The helper that fixes leading indices of an array; the type it gives is known before."""
         self.type_name(array)  # of a view of a view nothing else says it
@@ -198,7 +208,7 @@ class UnitEmitter:
             text = indexed.view(array.ndim, count, self.keeps_none)
             self.parts.setdefault(("indexed view", str(array.ndim), str(count)), text)
         else:
-            text = helpers.view(array.ndim, count, self.keeps_none)
+            text = arrays.view(array.ndim, count, self.keeps_none)
             self.parts.setdefault(("view", str(array.ndim), str(count)), text)
         return "kb_view"
 

@@ -2,7 +2,7 @@
 
 A vector is aligned as its numbers are, since arrays from elsewhere may begin anywhere; hardware wants a word of 16
 bytes at a multiple of 16. Whether all elements of an array lie so is said by its address and strides, the same for all
-threads: the code asks, and has both ways. The compiler asks before a loop rather than in it.
+threads: the code asks, and has both ways; the innermost loops ask before they begin (see `contiguous`).
 """
 
 from __future__ import annotations

@@ -22,8 +22,8 @@ import numpy as np
 import pytest
 
 from kbuild.bundle.manifest import kernel_row
+from kbuild.codegen.arrays import FURTHER, WIDE
 from kbuild.codegen.blocks import DYNAMIC_MEMORY, wait
-from kbuild.codegen.helpers import FURTHER, WIDE
 from kbuild.codegen.unit import emit
 from kbuild.ir import nodes
 from kbuild.ir.blocks import dynamic_row, in_whole_blocks

@@ -11,16 +11,9 @@ __device__ __forceinline__ kb_half kb_to_half(int x) { kb_half y; asm("cvt.rn.f1
 __device__ __forceinline__ kb_half kb_to_half(unsigned int x) { kb_half y; asm("cvt.rn.f16.u32 %0, %1;" : "=h"(y.bits) : "r"(x)); return y; }
 __device__ __forceinline__ kb_half kb_to_half(long long x) { kb_half y; asm("cvt.rn.f16.s64 %0, %1;" : "=h"(y.bits) : "l"(x)); return y; }
 __device__ __forceinline__ kb_half kb_to_half(unsigned long long x) { kb_half y; asm("cvt.rn.f16.u64 %0, %1;" : "=h"(y.bits) : "l"(x)); return y; }
-__device__ __forceinline__ long long kb_wide(int a, int b) {
-    long long r; asm("mul.wide.s32 %0, %1, %2;" : "=l"(r) : "r"(a), "r"(b)); return r;
-}
 template <class T> struct kb_array1 {
     char *data; int shape[1]; int stride[1];
     __device__ __forceinline__ T &operator()(long long i0) const { return *(T *)(data + (i0 * stride[0])); }
-    __device__ __forceinline__ T &at(int i0) const { return *(T *)(data + kb_wide(i0, stride[0])); }
-    __device__ __forceinline__ T &near(long long i0) const { return *(T *)(data + i0 * (int)sizeof(T)); }
-    __device__ __forceinline__ bool dense() const { return stride[0] == (int)sizeof(T); }
-    __device__ __forceinline__ bool aligned(int to) const { return (((int)(long long)data | stride[0]) & (to - 1)) == 0; }
 };
 __device__ __forceinline__ void kb_wait() {
 #if __CUDA_ARCH__ >= 900
