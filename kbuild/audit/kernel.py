@@ -12,10 +12,8 @@ from typing import Final
 
 from kbuild.audit import source
 from kbuild.audit.findings import KernelAudit, Options
-from kbuild.audit.graph import synchronization
 from kbuild.audit.parts import Analysis
 from kbuild.ir import nodes
-from kbuild.ir.traverse import callees
 
 ANALYSES: Final[dict[str, Analysis]] = {"source": source.analyse}
 
@@ -24,7 +22,6 @@ def audit(kernel: nodes.Kernel, options: Options) -> KernelAudit:
     """What the analyses say of a contracted kernel, for those of the checks that read IR."""
     started = time.perf_counter()
     parts = [analyse(kernel, options) for check, analyse in ANALYSES.items() if check in options.checks]
-    functions = [kernel.function, *callees(kernel.function)]
     return KernelAudit(
         kernel.name,
         kernel.function.span,
@@ -33,7 +30,5 @@ def audit(kernel: nodes.Kernel, options: Options) -> KernelAudit:
         tuple(finding for part in parts for finding in part.findings),
         tuple(dict.fromkeys(text for part in parts for text in part.assumptions)),
         tuple(step for part in parts for step in part.reasoning),
-        tuple(one.span for one in functions if one.span is not None),
-        synchronization(kernel) if options.graph else "",
-        time.perf_counter() - started,
+        seconds=time.perf_counter() - started,
     )

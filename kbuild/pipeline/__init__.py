@@ -17,10 +17,9 @@ from kbuild.config import BuildConfig
 from kbuild.errors import CompileError, Diagnostic, UsageError
 from kbuild.loader.backward import ADJOINT
 from kbuild.nvrtc import Cache, cache_root, discover
-from kbuild.pipeline import audit as auditing
-from kbuild.pipeline import cuda
+from kbuild.pipeline import auditing, cuda
 from kbuild.pipeline.analyses import analysed
-from kbuild.pipeline.audit import AuditResult, Wanted
+from kbuild.pipeline.auditing import AuditResult, Wanted
 from kbuild.pipeline.gradients import as_error, raise_errors, refusals
 from kbuild.pipeline.packing import is_editable, pack
 from kbuild.pipeline.units import Compilation, UnitCode, compile_units, from_cache, lower_units

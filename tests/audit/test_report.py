@@ -14,7 +14,7 @@ from kbuild.audit.findings import CheckResult, Finding, KernelAudit
 from kbuild.audit.judging import Judged, judge
 from kbuild.audit.levels import Rules
 from kbuild.audit.machine import changes
-from kbuild.pipeline.audit import AuditResult
+from kbuild.pipeline.auditing import AuditResult
 from tests.audit.test_machine import GOOD
 from tests.audit.test_plain import AUDIT, FINDING, SPAN
 

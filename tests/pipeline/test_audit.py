@@ -13,8 +13,8 @@ from kbuild.audit import text
 from kbuild.audit.findings import OUT_OF_TIME
 from kbuild.config import AuditConfig, AuditRule
 from kbuild.errors import CompileError, UsageError
-from kbuild.pipeline import audit, build
-from kbuild.pipeline.audit import AuditResult, Wanted
+from kbuild.pipeline import audit, auditing, build
+from kbuild.pipeline.auditing import AuditResult, Wanted
 from kbuild.scan.client import Scanner
 from tests.pipeline.conftest import Project
 
@@ -173,12 +173,21 @@ def test_against_the_last_build_and_another(slow: Project, tmp_path: Path) -> No
 
 def test_figures_of_a_bundle_are_those_of_its_build(slow: Project) -> None:
     from kbuild.loader import format
-    from kbuild.pipeline.audit import machines_of_bundle
+    from kbuild.pipeline.auditing import machines_of_bundle
 
     result = run(slow, "machine-code")
     slow.build()
     parsed = format.parse(slow.bundle.read_bytes())
     assert sorted(machines_of_bundle(parsed), key=str) == sorted(result.machines, key=str)
+
+
+def test_blocks_are_those_that_a_launch_takes(slow: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The kernel's own size, else the best one on each GPU."""
+    slow.edit("second.py", "@kb.kernel\ndef slow", "@kb.kernel(block_dim=128)\ndef slow")
+    monkeypatch.setattr(auditing, "best_block", lambda number, registers, shared: 64 if number == 90 else 32)
+    found = {(one.kernel, one.target): one.threads for one in run(slow, "machine-code").machines}
+    assert found["pkg.second:slow", "sm_90"] == found["pkg.second:slow", "jetson-orin-jp6"] == 128
+    assert (found["pkg.second:moved", "sm_90"], found["pkg.second:moved", "jetson-orin-jp6"]) == (64, 32)
 
 
 # The step of a build
