@@ -47,7 +47,7 @@ fuzz: $(VENV)/.stamp ## look for bundles that a reader neither reads nor refuses
 	@$(BIN)/python -m tests.fuzz.fuzz_bundle $(or $(SECONDS),60)
 
 clean: ## remove everything that make made
-	rm -rf $(VENV) build dist sample_project/build tests/gpu/project/build *.egg-info sample_project/src/*.egg-info
+	rm -rf $(VENV) build dist sample_project/build tests/gpu/project/build tests/gpu/clusters/build *.egg-info sample_project/src/*.egg-info
 	rm -rf .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find kbuild hooks tests tools sample_project -name __pycache__ -prune -exec rm -rf {} +
 

@@ -102,11 +102,15 @@ class Compiler:
     def __call__(self, text: str) -> tuple[float, int]:
         """CPU seconds and bytes of the cubin."""
         start = time.process_time()
+        data = self.cubin(text)
+        return time.process_time() - start, len(data)
+
+    def cubin(self, text: str) -> bytes:
+        """The machine code. Ends the program where there is none."""
         answer = compile_program(self.nvrtc, text.encode(), PROGRAM_NAME.encode(), self.options, "cubin")
-        seconds = time.process_time() - start
         if not answer.data:
             sys.exit(f"{answer.status_text}\n{answer.log}")
-        return seconds, len(answer.data)
+        return answer.data
 
 
 def show(target: str, rows: list[dict[str, Any]]) -> None:

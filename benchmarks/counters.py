@@ -21,7 +21,7 @@ import numpy as np
 
 import kbuild as kb
 from kbuild.loader.grids import Grid
-from kbuild.sim.access import traffic
+from kbuild.traffic.access import traffic
 from tests.helpers import counter_profiles
 from tests.helpers.counter_scores import Score, scores, table
 from tests.sim import counter_kernels

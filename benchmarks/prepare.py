@@ -1,6 +1,7 @@
 """Builds what the GPU tests and benchmarks need into `build/gpu-kit`, for a machine with a GPU and no network.
 
-    wheels/   kbuild, robosim, gpukernels, benchkernels: built by pip as a user's wheels are, with build isolation
+    wheels/   kbuild, robosim, gpukernels, gpuclusters, benchkernels: built by pip as a user's wheels are, with build
+              isolation
     c/        the C programs, for a machine without a C compiler
     cubins/   hand-written kernels for sm_90
 
@@ -30,7 +31,7 @@ from tools import wheels
 
 KIT = ROOT / "build" / "gpu-kit"
 WORK = ROOT / "build" / "gpu-work"  # stays here
-PROJECTS = (wheels.SAMPLE, ROOT / "tests" / "gpu" / "project", BENCHMARKS / "project")
+PROJECTS = (wheels.SAMPLE, *wheels.GPU_PROJECTS, BENCHMARKS / "project")
 HANDWRITTEN = (
     *(
         BENCHMARKS / "handwritten" / f"{unit}.cu"

@@ -13,7 +13,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from support import accuracy_page, agreement_page, fast_page, gradients_page, host_page, replay_page, simulator_page
+from support import (
+    accuracy_page,
+    agreement_page,
+    fast_page,
+    gradients_page,
+    host_page,
+    instructions_page,
+    replay_page,
+    simulator_page,
+)
 from support.results import BENCHMARKS, ROOT
 
 RESULTS = BENCHMARKS / "results"
@@ -24,6 +33,7 @@ NAMES = (
     "launch",
     "step",
     "fast",
+    "instructions",
     "memory",
     "primitives",
     "gradients",
@@ -44,8 +54,8 @@ HEAD = """\
 
 Written by `python benchmarks/report.py` from `benchmarks/results`; change the numbers by running the programs. Ratios
 travel from machine to machine, times do not. `benchmarks/prepare.py` builds what a GPU machine needs, and
-`benchmarks/on_gpu.sh` measures there; `codesize.py`, `build.py`, `aot.py` and `simulator.py` run anywhere. How accurate
-the functions are is in [accuracy.md](accuracy.md).
+`benchmarks/on_gpu.sh` measures there; `codesize.py`, `instructions.py`, `build.py`, `aot.py` and `simulator.py` run
+anywhere. How accurate the functions are is in [accuracy.md](accuracy.md).
 """
 
 
@@ -118,6 +128,12 @@ def fast(document: dict[str, Any]) -> str:
     return section("Kernels", fast_page.text(values), body, document)
 
 
+def instructions(document: dict[str, Any]) -> str:
+    """Machine code beside that of CUDA C by hand."""
+    body = instructions_page.body(document["values"], table)
+    return section("Instructions", instructions_page.TEXT, body, document)
+
+
 def memory(document: dict[str, Any]) -> str:
     """Arrays and copies."""
     return section("Arrays and copies", *host_page.memory(document["values"], table), document)
@@ -180,7 +196,7 @@ def codesize(document: dict[str, Any]) -> str:
         "The same kernels as CUDA C by hand (`benchmarks/handwritten`: raw pointers, sizes and pitches, the same "
         "rounding), by the same NVRTC with the same options; time is CPU time. Goals for the sum: size ≤ "
         f"{goals['size']}, compile time ≤ {goals['time']}. What is over in `benchkernels.linear` is `matrix_product`: "
-        "an array's strides are known when it runs, and its loop adds one to each pointer."
+        "an array's strides are known when it runs."
     )
     head = ("target", "NVRTC", "unit", "bytes", "size / by hand", "time / by hand")
     return section("Size and compile time of cubins", text, table(head, cells), document)
@@ -388,6 +404,7 @@ SECTIONS = {
     "launch": launch,
     "step": step,
     "fast": fast,
+    "instructions": instructions,
     "memory": memory,
     "primitives": primitives,
     "gradients": gradients,

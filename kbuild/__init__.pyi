@@ -135,6 +135,7 @@ def kernel(
     asserts: bool = ...,
     enable_backward: bool = ...,
     block_dim: int = ...,
+    cluster_dim: int = ...,
     max_iterations: int = ...,
     launch_bounds: int | tuple[int] | tuple[int, int] | Literal["auto"] = ...,
     max_registers: int = ...,
@@ -1403,6 +1404,18 @@ def block_dim() -> _Position:
 
 def block_idx() -> _Position:
     """The block's number in the grid; `.x`, `.y`, `.z` along one axis."""
+
+def cluster_array(array: Any, rank: int) -> Any:
+    """An array in shared memory as another block of the cluster has it: `there = kb.cluster_array(tile, rank)`."""
+
+def cluster_dim() -> int:
+    """How many blocks a cluster has, as `@kb.kernel(cluster_dim=…)` says."""
+
+def cluster_rank() -> int:
+    """The block's number in its cluster."""
+
+def cluster_sync() -> None:
+    """Waits until every thread of the cluster is here."""
 
 def grid_dim() -> _Position:
     """How many blocks the grid has; `.x`, `.y`, `.z` along one axis."""

@@ -263,6 +263,22 @@ CODES: dict[str, Code] = {
         _kernel("for i in range(4):", "    if n == i:", "        break", "    a[i] = kb.static(i * 0.5)"),
         _kernel("for i in range(4):", "    if n > i:", "        a[i] = kb.static(i * 0.5)"),
     ),
+    "KB187": Code(
+        "a function of clusters in a kernel that does not run in clusters",
+        "`@kb.kernel(cluster_dim=4)` makes four blocks run together: they can wait for one another and reach one "
+        "another's shared memory, on GPUs of compute capability 9.0 and later.",
+        _kernel("a[0] = float(kb.cluster_rank())"),
+        _kernel("a[0] = float(kb.cluster_rank())").replace("@kb.kernel", "@kb.kernel(cluster_dim=2)"),
+    ),
+    "KB188": Code(
+        "a use of another block's shared memory that cannot be",
+        "`kb.cluster_array(tile, rank)` is the array that `kb.shared_array` declares, as the block of that rank in the "
+        "cluster has it. Atomics on it are for more than one block.",
+        _kernel("there = kb.cluster_array(a, 1)", "a[0] = there[0]").replace("@kb.kernel", "@kb.kernel(cluster_dim=2)"),
+        _kernel("tile = kb.shared_array(4, float)", "a[0] = kb.cluster_array(tile, 1)[0]").replace(
+            "@kb.kernel", "@kb.kernel(cluster_dim=2)"
+        ),
+    ),
     "KB189": Code(
         "a function in CUDA C++ that says what it cannot",
         "A snippet is the body of a function of its own: CUDA C++ with its parameters and their types, and nothing of "
@@ -395,6 +411,11 @@ CODES: dict[str, Code] = {
         "a header that is not there",
         "NVRTC has no headers of its own. A project's are found beside the file that includes them and in "
         "`include-dirs`; CUDA's come with wheels of the CUDA version that compiles for the target.",
+    ),
+    "KB306": Code(
+        "a kernel that runs in clusters, for a GPU that has none",
+        "Blocks run in clusters from compute capability 9.0 (Hopper) on. Leave older targets out, or put the kernel "
+        "into a package of its own that is built for newer ones.",
     ),
     "KB401": Code(
         "an access beyond an array, a vector or a matrix",

@@ -74,6 +74,11 @@ class Architecture:
         """Shared memory that CUDA keeps for itself in each block (compute capability 8.0 and later)."""
         return self.limits.reserved_shared
 
+    @property
+    def has_clusters(self) -> bool:
+        """Blocks run in clusters (compute capability 9.0 and later)."""
+        return self.number >= 90
+
     def parameter_space(self, cuda: Version) -> int:
         """Bytes of kernel parameters that a toolkit of this CUDA version accepts."""
         large = self.number >= 70 and cuda >= LARGE_PARAMETERS_SINCE

@@ -27,7 +27,7 @@ def collect() -> None:
     shutil.rmtree(WHEELHOUSE, ignore_errors=True)
     WHEELHOUSE.mkdir(parents=True)
     shutil.copy(kbuild, WHEELHOUSE)
-    for project in (wheels.SAMPLE, wheels.ROOT / "tests" / "gpu" / "project"):
+    for project in (wheels.SAMPLE, *wheels.GPU_PROJECTS):
         wheels.pip_wheel(builder, project, WHEELHOUSE, wheels.with_kbuild(kbuild, os.environ))
     # The versions for 3.8 are pure Python, and run on every later one.
     oldest = ["--python-version", "3.8", "--only-binary", ":all:", "--dest", WHEELHOUSE]
@@ -41,7 +41,8 @@ def test(arguments: list[str]) -> None:
         sys.exit(f"make test-gpu: {WHEELHOUSE} is empty; run `make wheelhouse` where there is a network, and copy it")
     python = wheels.make_environment(FOLDER / "environment")
     offline = ["--quiet", "--no-index", "--find-links", WHEELHOUSE]
-    wheels.run([python, "-m", "pip", "install", *offline, "kbuild", "robosim", "gpukernels", "pytest"], os.environ)
+    packages = ["kbuild", "robosim", "gpukernels", "gpuclusters", "pytest"]
+    wheels.run([python, "-m", "pip", "install", *offline, *packages], os.environ)
     copy = FOLDER / "checkout"  # without kbuild's sources, which would be imported instead of the wheel
     shutil.rmtree(copy, ignore_errors=True)
     for name in TESTS:

@@ -135,6 +135,7 @@ def kernel(
     asserts: bool = ...,
     enable_backward: bool = ...,
     block_dim: int = ...,
+    cluster_dim: int = ...,
     max_iterations: int = ...,
     launch_bounds: int | tuple[int] | tuple[int, int] | Literal["auto"] = ...,
     max_registers: int = ...,

@@ -16,6 +16,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 SAMPLE = ROOT / "sample_project"
+GPU_PROJECTS = (ROOT / "tests" / "gpu" / "project", ROOT / "tests" / "gpu" / "clusters")
 LOCAL = "+checkout"  # indexes refuse such versions (PEP 440, local version identifiers)
 KBUILD_SOURCES = ("kbuild", "hooks", "pyproject.toml", "README.md", "LICENSE")
 

@@ -52,6 +52,10 @@ class Name(str):
     """An array among the arguments."""
 
 
+class Fours(Name):
+    """An array of numbers among the arguments, as vectors of four."""
+
+
 @dataclass(frozen=True)
 class Launch:
     """Of a kernel `module:name`, over `dim` threads or as grid and block."""
@@ -212,8 +216,8 @@ def _reduction(numbers: Any, count: int) -> Case:
     return Case(
         {name: (data, "float32") for name, data in arrays.items()},
         (
-            Launch(kernel, (Name("values"), Name("parts")), grid=blocks),
-            Launch(kernel, (Name("parts"), Name("total")), grid=1),
+            Launch(kernel, (Fours("values"), Name("parts")), grid=blocks),
+            Launch(kernel, (Fours("parts"), Name("total")), grid=1),
         ),
         (
             ByHand("fast", "reduction", (Name("values"), count // 4, Name("parts")), (blocks, 1)),
@@ -234,9 +238,9 @@ def _scan(numbers: Any, count: int) -> Case:
     return Case(
         {name: (data, "int32") for name, data in arrays.items()},
         (
-            Launch("benchkernels.fast:scan_sums", (values, sums), grid=blocks),
+            Launch("benchkernels.fast:scan_sums", (Fours(values), sums), grid=blocks),
             Launch("benchkernels.fast:scan_blocks", (sums,), grid=1),
-            Launch("benchkernels.fast:scan_elements", (values, sums, scanned), grid=blocks),
+            Launch("benchkernels.fast:scan_elements", (Fours(values), sums, Fours(scanned)), grid=blocks),
         ),
         (
             ByHand("fast", "scan_sums", (values, count // 4, sums), (blocks, 1)),
@@ -253,7 +257,7 @@ def _histogram(numbers: Any, count: int) -> Case:
     values = numbers.integers(0, 256, count, np.uint8)
     return Case(
         {"values": (values, "uint8"), "counts": (np.zeros(256, np.int32), "int32")},
-        (Launch("benchkernels.fast:histogram", (Name("values"), Name("counts")), grid=SCAN_BLOCKS),),
+        (Launch("benchkernels.fast:histogram", (Fours("values"), Name("counts")), grid=SCAN_BLOCKS),),
         (ByHand("fast", "histogram", (Name("values"), count // 4, Name("counts")), (SCAN_BLOCKS, 1)),),
         ("counts",),
         lambda was: (np.bincount(was["values"], minlength=256),),

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from support import machine
 from support.cases import Vector, pointed
-from support.fast_cases import ByHand, Case, Launch, Name
+from support.fast_cases import ByHand, Case, Fours, Launch, Name
 
 Way = Callable[[], float]  # seconds of one repetition
 
@@ -28,6 +28,7 @@ class Program:
         self.arrays = {
             name: kb.array(data, dtype=types[type], device=device) for name, (data, type) in case.arrays.items()
         }
+        self._fours = {"float32": kb.vec4, "int32": kb.vec4i, "uint8": kb.vec4ub}
         self.launches = [self._launch(one) for one in case.launches]
 
     def _launch(self, one: Launch) -> Callable[[], object]:
@@ -38,6 +39,8 @@ class Program:
         return lambda: self.kb.launch(kernel, inputs=inputs, **shape)
 
     def _value(self, value: Any) -> Any:
+        if isinstance(value, Fours):
+            return self.arrays[value].view(self._fours[self.case.arrays[value][1]])
         if isinstance(value, Name):
             return self.arrays[value]
         return self.kb.vec3(*value) if isinstance(value, tuple) else value

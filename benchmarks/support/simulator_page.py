@@ -16,9 +16,9 @@ is multiplied. The columns after that say how many times longer Numba's simulato
 without checks, {on} with; ✗ misses its goal), and how many times longer `sim` without checks takes than NumPy.
 
 `a * b + c` is one rounding in kernels and two in NumPy's version. It is the processor's instruction where that has one
-(x86-64, as here); computed by NumPy's functions, exactly, it takes ten times as long, and the Mandelbrot set, three of
-them in a loop, four times. The springs of Numba's launch have ends of their own; in the others' four springs share a
-mass.
+(x86-64, as here); computed by NumPy's functions, exactly, it takes ten times as long, and the Mandelbrot set, whose
+loop is a routine of such instructions, six times. The springs of Numba's launch have ends of their own; in the others'
+four springs share a mass.
 
 {threads} threads: {small_off:.2f} ms a launch without checks, {small_on:.2f} ms with."""
 

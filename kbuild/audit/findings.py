@@ -32,12 +32,14 @@ SAFETY: Final = frozenset({"bounds", "overflow", "shared-races", "global-races",
 @dataclass(frozen=True, slots=True)
 class Options:
     """What an audit is asked for: the checks, the threads of a block where the kernel does not say (a verdict that
-    counts on them names them), the seconds that a kernel may take, and whether `Reasoning` is wanted, and the
-    graph of synchronisation."""
+    counts on them names them), those along x, y, z where it does (`block`), the seconds that a kernel may take, whether
+    a solver is asked, and whether `Reasoning` is wanted, and the graph of synchronisation."""
 
     checks: tuple[str, ...] = tuple(CHECKS)
     block_dim: int = 256
+    block: tuple[int, int, int] | None = None
     time_limit: float = 20.0
+    use_solver: bool = True
     verbose: bool = False
     graph: bool = False
 
@@ -56,7 +58,8 @@ class Thread:
 @dataclass(frozen=True, slots=True)
 class Example:
     """A launch at which a finding shows: extents of the launch, threads of a block, shapes of arrays and values of
-    scalars by parameter, what must stand in arrays (parameter, indices, value), and the threads concerned."""
+    scalars by parameter, what must stand in arrays (parameter, indices, value), and the threads concerned. `grid` and
+    `block` are of kernels that run in whole blocks."""
 
     dim: tuple[int, ...]
     block_dim: int
@@ -64,6 +67,8 @@ class Example:
     scalars: tuple[tuple[str, int | float | bool], ...] = ()
     contents: tuple[tuple[str, tuple[int, ...], int | float], ...] = ()
     threads: tuple[Thread, ...] = ()
+    grid: tuple[int, int, int] | None = None
+    block: tuple[int, int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,18 +10,23 @@ from __future__ import annotations
 import time
 from typing import Final
 
-from kbuild.audit import source
+from kbuild.audit import analysis, source
 from kbuild.audit.findings import KernelAudit, Options
+from kbuild.audit.graph import synchronization
+from kbuild.audit.launches import ANY, Launch
 from kbuild.audit.parts import Analysis
 from kbuild.ir import nodes
+from kbuild.ir.traverse import callees
 
-ANALYSES: Final[dict[str, Analysis]] = {"source": source.analyse}
+ANALYSES: Final[tuple[Analysis, ...]] = (analysis.analyse, source.analyse)
 
 
-def audit(kernel: nodes.Kernel, options: Options) -> KernelAudit:
-    """What the analyses say of a contracted kernel, for those of the checks that read IR."""
+def audit(kernel: nodes.Kernel, options: Options, launch: Launch = ANY) -> KernelAudit:
+    """What the analyses say of a contracted kernel, for those of the checks that read IR. Of the launch may be known
+    more than the source says."""
     started = time.perf_counter()
-    parts = [analyse(kernel, options) for check, analyse in ANALYSES.items() if check in options.checks]
+    parts = [analyse(kernel, options, launch) for analyse in ANALYSES]
+    functions = [kernel.function, *callees(kernel.function)]
     return KernelAudit(
         kernel.name,
         kernel.function.span,
@@ -30,5 +35,7 @@ def audit(kernel: nodes.Kernel, options: Options) -> KernelAudit:
         tuple(finding for part in parts for finding in part.findings),
         tuple(dict.fromkeys(text for part in parts for text in part.assumptions)),
         tuple(step for part in parts for step in part.reasoning),
-        seconds=time.perf_counter() - started,
+        tuple(one.span for one in functions if one.span is not None),
+        synchronization(kernel) if options.graph else "",
+        time.perf_counter() - started,
     )

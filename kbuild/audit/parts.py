@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from kbuild.audit.findings import CheckResult, Finding, Options, Reasoning, Verdict
+from kbuild.audit.launches import Launch
 from kbuild.ir import nodes
 
 
@@ -20,7 +21,7 @@ class Part:
     reasoning: tuple[Reasoning, ...] = ()
 
 
-Analysis: TypeAlias = Callable[[nodes.Kernel, Options], Part]
+Analysis: TypeAlias = Callable[[nodes.Kernel, Options, Launch], Part]
 
 
 def looked_at(check: str, places: int, findings: tuple[Finding, ...]) -> CheckResult:

@@ -11,6 +11,7 @@ import struct
 from collections.abc import Iterator, Sequence
 
 from kbuild.audit.findings import Finding, Options
+from kbuild.audit.launches import ANY, Launch
 from kbuild.audit.parts import Part, looked_at
 from kbuild.audit.serial import assigned_values, serial_loops
 from kbuild.audit.text import text_of
@@ -25,8 +26,10 @@ CONSTANT_MEMORY = 65536
 _MUCH = 3 / 4  # of constant memory
 
 
-def analyse(kernel: Kernel, options: Options) -> Part:
-    """The check "source" of a kernel."""
+def analyse(kernel: Kernel, options: Options, launch: Launch = ANY) -> Part:
+    """The check "source" of a kernel, which is the same at every launch."""
+    if "source" not in options.checks:
+        return Part(())
     unused, parameters = _unused_parameters(kernel)
     loops, loop_count = serial_loops(kernel)
     tables, table_count = _tables(kernel)

@@ -29,6 +29,8 @@ def _kernel(row: dict[str, Any], manifest: dict[str, Any]) -> dict[str, Any]:
     kernel = {"name": row["name"], "parameters": [dict(parameter) for parameter in row["parameters"]]}
     if "launch_bounds" in row:
         kernel["launch_bounds"] = list(row["launch_bounds"])
+    if "cluster_dim" in row:
+        kernel["cluster_dim"] = row["cluster_dim"]
     backward = dict(row.get("backward", {}))
     if "kernel" in backward:
         backward["kernel"] = manifest["kernels"][backward["kernel"]]["name"]

@@ -26,6 +26,7 @@ def kernel_row(
     *,
     whole_blocks: bool = False,
     dynamic_shared: int = 0,
+    cluster_dim: int = 0,
     any_block_dim: bool = False,
     waits: bool = False,
     is_plain: bool = False,
@@ -38,7 +39,7 @@ def kernel_row(
     not say how many threads its blocks have; `dynamic_shared`: bytes of a row of the array in shared memory whose
     extent the launch gives (0: none); `waits`: its code begins as `codegen.blocks.wait` says. `is_plain`: it is written
     in CUDA C++, so that its parameters begin at 0, and a launch that says nothing gives each block `shared_memory`
-    bytes. `bounds` are its launch bounds.
+    bytes. `bounds` are its launch bounds, `cluster_dim` the blocks of a cluster (0: it does not run in clusters).
     """
     has_origin = format.writes_origin(ndim) and not is_plain
     header = 0 if is_plain else format.header_size(ndim, has_origin)
@@ -56,6 +57,8 @@ def kernel_row(
         row["any_block_dim"] = True
     if dynamic_shared:
         row["dynamic_shared"] = dynamic_shared
+    if cluster_dim:
+        row["cluster_dim"] = cluster_dim
     if has_origin:
         row["origin"] = True
     if is_plain:

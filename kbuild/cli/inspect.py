@@ -76,6 +76,8 @@ def _show(label: str, parsed: format.Parsed, console: Console) -> None:
         title = f"{kernel['name']}: {kind}, {threads}"
         title += ", whole blocks only" if kernel.get("whole_blocks") else ""
         title += f", {_bounds(*kernel['launch_bounds'])}" if "launch_bounds" in kernel else ""
+        cluster = kernel.get("cluster_dim")
+        title += f", clusters of {cluster} block{'s' if cluster > 1 else ''}" if cluster else ""
         row = kernel.get("dynamic_shared")
         title += f", shared memory at launch ({row} bytes a row)" if row else ""
         bytes = kernel.get("shared_memory")

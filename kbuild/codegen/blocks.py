@@ -18,11 +18,19 @@ _OVER_ALL_AXES = {
     "lane_id": "(threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z)) & 31",
     "warp_id": "(threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z)) >> 5",
 }
+# The block's number in its cluster; what is x fastest is the hardware's business.
+_CLUSTER_RANK = f"""\
+{INLINE} int kb_cluster_rank() {{
+    unsigned int n; asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(n)); return (int)n;
+}}
+"""
 _ALONG = {"thread_idx": "threadIdx", "block_idx": "blockIdx", "block_dim": "blockDim", "grid_dim": "gridDim"}
 
 
 def position(what: str) -> str:
     """`kb_thread_idx()` and its kin: over all axes, x fastest."""
+    if what == "cluster_rank":
+        return _CLUSTER_RANK
     return f"{INLINE} int kb_{what}() {{ return (int)({_OVER_ALL_AXES[what]}); }}\n"
 
 
@@ -42,6 +50,32 @@ def wait() -> str:
 #if __CUDA_ARCH__ >= 900
     asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
+}}
+"""
+
+
+def cluster_attribute(blocks: int | None) -> str:
+    """What stands before the name of an entry whose blocks run in clusters."""
+    return "" if blocks is None else f"__cluster_dims__({blocks}, 1, 1) "
+
+
+# Waits for all threads of the cluster, and shows each what the others did to memory: who arrives releases, who has
+# waited has acquired.
+CLUSTER_SYNC = f"""\
+{INLINE} void kb_cluster_sync() {{
+    asm volatile("barrier.cluster.arrive;\\n\\tbarrier.cluster.wait;" ::: "memory");
+}}
+"""
+
+
+def elsewhere(ndim: int) -> str:
+    """`kb_elsewhere(array, rank)`: an array in shared memory as another block of the cluster has it, by an address that
+    is valid in all of the cluster."""
+    names = ", ".join(f"N{axis}" for axis in range(ndim))
+    result = f"kb_distributed{ndim}<T, {names}>"
+    return f"""\
+template <class T, {_extents(ndim)}> {INLINE} {result} kb_elsewhere(kb_shared{ndim}<T, {names}> a, int rank) {{
+    T *there; asm("mapa.u64 %0, %1, %2;" : "=l"(there) : "l"(a.data), "r"(rank)); return {result}{{there}};
 }}
 """
 

@@ -22,15 +22,16 @@ def _collect(
 ) -> None:
     """Notes for every symbol the blocks (as paths) and statements that mention it, in order."""
     for position, stmt in enumerate(body):
-        for expr in _own_expressions(stmt):
+        for expr in own_expressions(stmt):
             for node in walk(expr):
                 if isinstance(node, nodes.Read):
                     mentions.setdefault(node.symbol, []).append((block, stmt))
-        for branch, inner in enumerate(_inner_blocks(stmt)):
+        for branch, inner in enumerate(inner_blocks(stmt)):
             _collect(inner, (*block, position, branch), mentions)
 
 
-def _own_expressions(stmt: Stmt) -> list[nodes.Expr]:
+def own_expressions(stmt: Stmt) -> list[nodes.Expr]:
+    """What a statement itself evaluates, in order; the statements in it are not part of that."""
     match stmt:
         case nodes.Assign(target, value):
             return [value, target]
@@ -51,7 +52,8 @@ def _own_expressions(stmt: Stmt) -> list[nodes.Expr]:
     return []
 
 
-def _inner_blocks(stmt: Stmt) -> list[tuple[Stmt, ...]]:
+def inner_blocks(stmt: Stmt) -> list[tuple[Stmt, ...]]:
+    """The blocks in a statement."""
     match stmt:
         case nodes.If(_, then, otherwise):
             return [then, otherwise]

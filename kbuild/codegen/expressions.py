@@ -5,7 +5,8 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from kbuild.codegen import blocks, helpers
+from kbuild.codegen import blocks, helpers, wide
+from kbuild.codegen.addresses import Addresses, is_narrow
 from kbuild.codegen.names import field_name
 from kbuild.codegen.types import cast, constant, unsigned_name
 from kbuild.errors import InternalError
@@ -18,6 +19,7 @@ from kbuild.ir.types import (
     BOOL,
     FLOAT16,
     FLOAT32,
+    INT32,
     Array,
     Fixed,
     Matrix,
@@ -40,7 +42,9 @@ if TYPE_CHECKING:
         def elementwise(self, title: str, type: Vector | Matrix, kinds: str, value: helpers.Element) -> str: ...
         def fill(self, type: Vector | Matrix) -> str: ...
         def rounding(self, source: Scalar, target: Scalar) -> str: ...
+        def of_array(self, array: Array, method: str) -> str: ...
         def view(self, array: Array, count: int) -> str: ...
+        def elsewhere(self, type: Fixed) -> str: ...
         def table(self, table: nodes.Table) -> str: ...
         def position(self, what: str) -> str: ...
         def dynamic(self) -> str: ...
@@ -48,6 +52,7 @@ if TYPE_CHECKING:
         def same(self) -> str: ...
         def from_end(self) -> str: ...
         def atomic(self, name: str, type: Scalar, sum_of: str, scope: str, order: str) -> str: ...
+        def whole(self, what: str, type: Type) -> str: ...
         def cached(self, what: str, hint: str, type: Type) -> str: ...
         def collective(self, name: str, type: Scalar) -> str: ...
         def function(self, function: Function, thread: str) -> str: ...
@@ -60,13 +65,23 @@ _WRAPPING = frozenset({"add", "sub", "mul"})
 
 class ExpressionEmitter:
     """Texts of the expressions of one function; `name_of` names its symbols. `never_negative` are the variables for
-    which an index need not be asked whether it counts from the end; None where no index does.
+    which an index need not be asked whether it counts from the end; None where no index does. `addresses`: how those
+    of elements are computed.
     """
 
     def __init__(
-        self, unit: Unit, thread: str, name_of: Callable[[Symbol], str], never_negative: frozenset[Symbol] | None
+        self,
+        unit: Unit,
+        thread: str,
+        name_of: Callable[[Symbol], str],
+        never_negative: frozenset[Symbol] | None,
+        addresses: Addresses,
     ) -> None:
         self.unit, self.thread, self.name_of, self.never_negative = unit, thread, name_of, never_negative
+        self.addresses = addresses
+        # Arrays that have no gaps, and those that are aligned to their elements' words, in what is being written.
+        self.dense: frozenset[Symbol] = frozenset()
+        self.in_words: frozenset[Symbol] = frozenset()
 
     def text(self, expr: Expr) -> str:
         """The expression; compound ones stand in parentheses."""
@@ -81,11 +96,12 @@ class ExpressionEmitter:
             case nodes.Index(_, _, type, _, cache) if cache:
                 return f"{self.unit.cached('load', cache, type)}({self.element(expr)})"
             case nodes.Index():
-                return self.element(expr)
+                element, aligned = self.element(expr), self.aligned(expr)
+                return f"{self.unit.whole('load', expr.type)}({element}, {aligned})" if aligned else element
             case nodes.Component(base, indices):
                 return self.component(base, indices)
             case nodes.Member(base, field):
-                return f"{self.text(base)}.{field_name(field)}"
+                return f"{self.place(base)}.{field_name(field)}"
             case nodes.Extent(array, axis):
                 return self.extent(array, axis)
             case nodes.Present(array):
@@ -95,6 +111,11 @@ class ExpressionEmitter:
                 assert isinstance(array.type, Array)
                 name = self.unit.view(array.type, len(indices))
                 return f"{name}({', '.join([self.text(array), *self.positions(array, indices)])})"
+            case nodes.Elsewhere(array, rank, type):
+                assert isinstance(type, Fixed)
+                for one in (array.type, type):
+                    self.unit.type_name(one)
+                return f"{self.unit.elsewhere(type)}({self.text(array)}, {self.bare(rank)})"
             case nodes.ThreadIndex(axis, ndim):
                 return "kb_tid" if ndim == 1 else f"kb_tid.axis[{axis}]"
             case nodes.Position(what, along):
@@ -125,7 +146,49 @@ class ExpressionEmitter:
 
     def element(self, place: nodes.Index) -> str:
         """An element of an array, as a place."""
-        return f"{self.text(place.array)}({', '.join(self.positions(place.array, place.indices))})"
+        if self.is_dense(place.array) and all(is_narrow(index.type) for index in place.indices[:-1]):
+            return self.near(place)
+        array, positions = self.text(place.array), ", ".join(self.positions(place.array, place.indices))
+        is_plain = all(self.counts_from_beginning(index) for index in place.indices)
+        form = self.addresses.kept_whole.get(place) if is_plain else None
+        return f"{array}{self.of_array(place.array, form) if form else ''}({positions})"
+
+    def is_dense(self, array: Expr) -> bool:
+        """An array that has no gaps where this stands."""
+        return isinstance(array, nodes.Read) and array.symbol in self.dense
+
+    def near(self, place: nodes.Index) -> str:
+        """An element of an array without gaps. A constant added to the last index moves the pointer: where the sum of
+        both would not fit, there is no such element.
+        """
+        *positions, last = self.positions(place.array, place.indices)
+        match place.indices[-1]:
+            case nodes.Binary("add" | "sub" as op, left, Const() as right, type) as sum if type == INT32:
+                if self.counts_from_beginning(sum):
+                    last = f"(long long){self.text(left)} {_SIGNS[op]} {self.text(right)}"
+        return f"{self.text(place.array)}{self.of_array(place.array, 'near')}({', '.join([*positions, last])})"
+
+    def of_array(self, array: Expr, method: str) -> str:
+        """A method of an array, as C calls it."""
+        assert isinstance(array.type, Array)
+        return self.unit.of_array(array.type, method)
+
+    def place(self, expr: Expr) -> str:
+        """What is loaded in part, or stored to; an element as it lies in memory."""
+        return self.element(expr) if isinstance(expr, nodes.Index) and not expr.cache else self.text(expr)
+
+    def aligned(self, index: nodes.Index) -> str:
+        """Whether an element can be loaded and stored in words larger than its numbers, as C; empty where that is not
+        asked: there are none, or it is met again, which a compiler sees in single numbers only.
+        """
+        array, size = index.array, wide.word(index.type)
+        if not size or isinstance(array.type, Fixed) or index in self.addresses.met_again:
+            return ""
+        if isinstance(array, nodes.Read) and array.symbol in self.in_words:
+            return "true"
+        while isinstance(array, nodes.View):
+            array = array.array  # whose strides are those of the view, and more
+        return f"{self.text(array)}{self.of_array(array, 'aligned')}({size})"
 
     def bare(self, expr: Expr) -> str:
         """The expression without the parentheses around it, for places that need none."""
@@ -139,9 +202,13 @@ class ExpressionEmitter:
 
     def position(self, index: Expr, extent: str) -> str:
         """An index counted from the beginning: one below zero counts from the end."""
-        if self.never_negative is None or is_never_negative(index, self.never_negative):
+        if self.counts_from_beginning(index):
             return self.text(index)
         return f"{self.unit.from_end()}({self.bare(index)}, {extent})"
+
+    def counts_from_beginning(self, index: Expr) -> bool:
+        """An index need not be asked whether it counts from the end."""
+        return self.never_negative is None or is_never_negative(index, self.never_negative)
 
     def extent(self, array: Expr, axis: int) -> str:
         """Size of a dimension; a view's is one of the array that it is part of."""
@@ -161,8 +228,8 @@ class ExpressionEmitter:
             for index, extent in zip(indices, extents, strict=False)
         ]
         if isinstance(base.type, Vector):
-            return f"{self.text(base)}.c[{texts[0]}]"
-        row = f"{self.text(base)}.r[{texts[0]}]"
+            return f"{self.place(base)}.c[{texts[0]}]"
+        row = f"{self.place(base)}.r[{texts[0]}]"
         return row if len(texts) == 1 else f"{row}.c[{texts[1]}]"
 
     def comparable(self, expr: Expr) -> str:
@@ -275,7 +342,7 @@ class ExpressionEmitter:
     def intrinsic(self, expr: nodes.Intrinsic) -> str:
         row = ALL_ROWS[expr.name]
         type = expr.arguments[0].type
-        texts = [self.text(a) for a in expr.arguments]
+        texts = [self.place(a) if row.is_atomic else self.text(a) for a in expr.arguments]
         assert isinstance(type, Scalar)
         if row.is_atomic:
             return self.atomic(expr, type, texts)

@@ -6,16 +6,16 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from kbuild.codegen import blocks, launch_bounds, native, printing
+from kbuild.codegen import addresses, blocks, contiguous, launch_bounds, native, printing
 from kbuild.codegen.declarations import declared_in_place
 from kbuild.codegen.expressions import ExpressionEmitter, uses_thread
 from kbuild.codegen.helpers import INLINE
 from kbuild.codegen.names import Names
-from kbuild.codegen.types import unsigned_name
+from kbuild.codegen.types import constant, unsigned_name
 from kbuild.ir import nodes
 from kbuild.ir.blocks import in_whole_blocks
-from kbuild.ir.nodes import Const, Expr, Function, Kernel, Stmt, Symbol
-from kbuild.ir.signs import never_negative
+from kbuild.ir.nodes import Const, Expr, Function, Kernel, Read, Stmt, Symbol
+from kbuild.ir.signs import is_positive, never_negative
 from kbuild.ir.traverse import walk
 from kbuild.ir.types import VOID, WORD, Array, Scalar, Shared, Type
 
@@ -34,9 +34,12 @@ if TYPE_CHECKING:
 
         def native_function(self, text: str, name: str) -> str: ...
 
+        def cluster_sync(self) -> str: ...
+
         def wait(self) -> None: ...
 
 
+_LIBRARY = "kbuild.intrinsics."
 _UNROLLED_TRIPS = 16
 _UNROLLED_COPIES = 256  # of the innermost body: a product of two 6 × 6 matrices has 216
 
@@ -50,7 +53,11 @@ class FunctionEmitter:
         self.names = Names(spellings, frozenset(self._used_names()))
         self.symbol_names: dict[Symbol, str] = {}
         self.expressions = ExpressionEmitter(
-            unit, thread, self.name_of, never_negative(function) if function.wraps else None
+            unit,
+            thread,
+            self.name_of,
+            never_negative(function) if function.wraps else None,
+            addresses.of_function(function),
         )
         self.in_place = declared_in_place(function)
         self.lines: list[str] = []
@@ -88,6 +95,7 @@ class FunctionEmitter:
         if uses_thread(self.function):
             prologue.append(f"    const {self.thread} kb_tid = {locate};")
         before, attribute = launch_bounds.attribute(kernel.launch_bounds, entry)
+        attribute = blocks.cluster_attribute(kernel.cluster_dim) + attribute
         head = f'{before}// {kernel.name}\nextern "C" __global__ void {attribute}{entry}({", ".join(parameters)})'
         return self._whole(head, prologue)
 
@@ -162,8 +170,11 @@ class FunctionEmitter:
             case nodes.Assign(nodes.Index(cache="streaming") as target, value):
                 store = self.unit.cached("store", "streaming", target.type)
                 self.line(f"{store}({self.expressions.element(target)}, {bare(value)});", indent, stmt)
+            case nodes.Assign(nodes.Index() as target, value) if aligned := self.expressions.aligned(target):
+                store = self.unit.whole("store", target.type)
+                self.line(f"{store}({self.expressions.element(target)}, {bare(value)}, {aligned});", indent, stmt)
             case nodes.Assign(target, value):
-                self.line(f"{bare(target)} = {bare(value)};", indent, stmt)
+                self.line(f"{self.expressions.place(target)} = {bare(value)};", indent, stmt)
             case nodes.Evaluate(value):
                 self.line(f"{bare(value)};", indent, stmt)
             case nodes.If():
@@ -188,6 +199,8 @@ class FunctionEmitter:
                 self.line("return;" if value is None else f"return {bare(value)};", indent, stmt)
             case nodes.Native():
                 self.native(stmt, indent)
+            case nodes.Barrier(of_cluster=True):
+                self.line(f"{self.unit.cluster_sync()}();", indent, stmt)
             case nodes.Barrier(mask):
                 self.line("__syncthreads();" if mask is None else f"__syncwarp({bare(mask)});", indent, stmt)
 
@@ -221,19 +234,66 @@ class FunctionEmitter:
         self.line("}", indent)
 
     def loop(self, stmt: nodes.For, indent: str) -> None:
+        """A loop, perhaps with a version of its own for arrays without gaps."""
+        expressions = self.expressions
+        is_inside = bool(expressions.dense or expressions.in_words)
+        asked = None
+        if not is_inside and constant_trips(stmt) is None:
+            asked = contiguous.version(stmt, expressions.addresses.met_again)
+        if asked is None:
+            self.one_loop(stmt, indent)
+            return
+        kind = self.unit.type_name(stmt.symbol.type)
+        stop = self.bound(stmt.stop, f"{kind} {{}}", indent, stmt) if asked.dense else ""
+        conditions = [] if asked.most is None else [f"{stop} <= {constant(asked.most, stmt.symbol.type)}"]
+        conditions += [f"{self.of_array(symbol, 'dense')}()" for symbol in self.function_order(asked.dense)]
+        conditions += [f"{self.of_array(symbol, 'aligned')}({word})" for symbol, word in asked.aligned.items()]
+        self.line(f"if ({' && '.join(conditions)}) {{", indent, stmt)
+        expressions.dense, expressions.in_words = asked.dense, frozenset(asked.aligned)
+        if asked.dense:
+            assert isinstance(stmt.step, Const)
+            self.plain_loop(stmt, int(stmt.step.value), stop, indent + "    ")
+        else:
+            self.one_loop(stmt, indent + "    ")
+        expressions.dense, expressions.in_words = frozenset(), frozenset()
+        self.line("} else {", indent)
+        self.one_loop(stmt, indent + "    ", f'_Pragma("unroll {asked.unrolled}") ')
+        self.line("}", indent)
+
+    def function_order(self, symbols: frozenset[Symbol]) -> list[Symbol]:
+        """The symbols as the function mentions them."""
+        read = (node.symbol for node in walk(self.function.body) if isinstance(node, Read))
+        return [one for one in dict.fromkeys(read) if one in symbols]
+
+    def of_array(self, symbol: Symbol, method: str) -> str:
+        """A method of an array."""
+        return f"{self.name_of(symbol)}{self.expressions.of_array(Read(symbol, symbol.type), method)}"
+
+    def one_loop(self, stmt: nodes.For, indent: str, unroll: str = "") -> None:
         """A plain C loop where the counter cannot overflow, else one that counts the trips."""
         trips = constant_trips(stmt)
         if isinstance(stmt.step, Const) and (abs(stmt.step.value) == 1 or (trips is not None and _stays_inside(stmt))):
-            self.simple_loop(stmt, int(stmt.step.value), indent)
+            self.simple_loop(stmt, int(stmt.step.value), indent, unroll or self.unrolling(stmt))
         else:
-            self.counted_loop(stmt, indent)
+            self.counted_loop(stmt, indent, unroll)
 
-    def simple_loop(self, stmt: nodes.For, step: int, indent: str) -> None:
+    def simple_loop(self, stmt: nodes.For, step: int, indent: str, unroll: str) -> None:
+        kind = self.unit.type_name(stmt.symbol.type)
+        self.plain_loop(stmt, step, self.bound(stmt.stop, f"{kind} {{}}", indent, stmt), indent, unroll)
+
+    def unrolling(self, stmt: nodes.For) -> str:
+        """What a loop says to the compiler. The library loops over what it cannot know only on ways that few go, as for
+        blocks that end within a warp: they stay short.
+        """
+        is_rare = constant_trips(stmt) is None and self.function.module.startswith(_LIBRARY)
+        return '_Pragma("unroll 1") ' if is_rare else unrolling(stmt)
+
+    def plain_loop(self, stmt: nodes.For, step: int, stop: str, indent: str, unroll: str = "") -> None:
+        """A loop of C, to `stop`."""
         name, kind = self.name_of(stmt.symbol), self.unit.type_name(stmt.symbol.type)
-        start, stop = self.expressions.bare(stmt.start), self.bound(stmt.stop, f"{kind} {{}}", indent, stmt)
+        start = self.expressions.bare(stmt.start)
         sign, by = ("<", f"+= {step}") if step > 0 else (">", f"-= {-step}")
         move = f"{'++' if step > 0 else '--'}{name}" if abs(step) == 1 else f"{name} {by}"
-        unroll = unrolling(stmt)
         self.line(f"{unroll}for ({kind} {name} = {start}; {name} {sign} {stop}; {move}) {{", indent, stmt)
         self.block(stmt.body, indent + "    ")
         self.line("}", indent)
@@ -246,7 +306,7 @@ class FunctionEmitter:
         self.line(f"const {declaration.format(name)} = {self.expressions.bare(expr)};", indent, stmt)
         return name
 
-    def counted_loop(self, stmt: nodes.For, indent: str) -> None:
+    def counted_loop(self, stmt: nodes.For, indent: str, unroll: str) -> None:
         type = stmt.symbol.type
         assert isinstance(type, Scalar)
         name, kind, unsigned = self.name_of(stmt.symbol), self.unit.type_name(type), unsigned_name(type)
@@ -259,10 +319,10 @@ class FunctionEmitter:
         rising = f"({start} < {stop} ? ({last} - {first} - 1) / ({unsigned}){step} + 1 : 0)"
         falling = f"({start} > {stop} ? ({first} - {last} - 1) / (0 - ({unsigned}){step}) + 1 : 0)"
         count = f"{step} > 0 ? {rising} : {step} < 0 ? {falling} : 0"
-        if isinstance(stmt.step, Const):
-            count = rising if stmt.step.value > 0 else falling
+        if is_positive(stmt.step) or isinstance(stmt.step, Const):
+            count = rising if is_positive(stmt.step) else falling
         self.line(f"const {unsigned} {trips} = {count};", indent, stmt)
-        self.line(f"for ({unsigned} {trip} = 0; {trip} < {trips}; ++{trip}) {{", indent, stmt)
+        self.line(f"{unroll}for ({unsigned} {trip} = 0; {trip} < {trips}; ++{trip}) {{", indent, stmt)
         value = f"({kind})(({unsigned}){start} + {trip} * ({unsigned}){step})"
         self.line(f"const {kind} {name} = {value};", indent + "    ", stmt)
         self.block(stmt.body, indent + "    ")

@@ -159,31 +159,6 @@ def composite(type: Vector | Matrix) -> str:
     return f"struct {composite_name(type)} {{ {row} r[{type.rows}]; }};\n"
 
 
-def array(ndim: int) -> str:
-    """The descriptor of `loader.abi.Array` and the address of an element."""
-    indices = [f"i{axis}" for axis in range(ndim)]
-    parameters = ", ".join(f"long long {i}" for i in indices)
-    offset = " + ".join(f"{i} * stride[{axis}]" for axis, i in enumerate(indices))
-    return f"""\
-template <class T> struct kb_array{ndim} {{
-    char *data; int shape[{ndim}]; int stride[{ndim}];
-    __device__ __forceinline__ T &operator()({parameters}) const {{ return *(T *)(data + ({offset})); }}
-}};
-"""
-
-
-def view(ndim: int, count: int, keeps_none: bool) -> str:
-    """`kb_view(array, i, …)`: the array at `count` leading indices; of no array there is none, where that is asked."""
-    indices = ", ".join(f"long long i{axis}" for axis in range(count))
-    offset = " + ".join(f"i{axis} * a.stride[{axis}]" for axis in range(count))
-    left = range(count, ndim)
-    shape, stride = (", ".join(f"a.{what}[{axis}]" for axis in left) for what in ("shape", "stride"))
-    result = f"kb_array{ndim - count}<T>"
-    data = f"a.data ? a.data + ({offset}) : 0" if keeps_none else f"a.data + ({offset})"
-    body = f"return {result}{{{data}, {{{shape}}}, {{{stride}}}}};"
-    return f"template <class T> {INLINE} {result} kb_view(kb_array{ndim}<T> a, {indices}) {{ {body} }}\n"
-
-
 FROM_END = f"{INLINE} long long kb_from_end(long long i, int extent) {{ return i < 0 ? i + extent : i; }}\n"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kbuild.codegen.arrays import aligned
 from kbuild.codegen.helpers import INLINE
 
 AT = f"{INLINE} long long kb_at(const int *index, long long i) {{ return index ? index[i] : i; }}\n"
@@ -15,7 +16,7 @@ def array(ndim: int) -> str:
 template <class T> struct kb_indexed{ndim} {{
     char *data; int whole[{ndim}]; int stride[{ndim}]; const int *index[{ndim}]; int shape[{ndim}];
     __device__ __forceinline__ T &operator()({parameters}) const {{ return *(T *)(data + ({offset})); }}
-}};
+{aligned(ndim)}}};
 """
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from kbuild.codegen import atomics, blocks, caches, helpers, indexed, native, tables, warps
+from kbuild.codegen import arrays, atomics, blocks, caches, helpers, indexed, native, tables, warps, wide
 from kbuild.codegen.functions import FunctionEmitter
 from kbuild.codegen.names import Names, field_name
 from kbuild.codegen.types import SCALAR_NAMES, array_name, composite_name
@@ -62,16 +62,23 @@ class UnitEmitter:
     struct_names: dict[Type, str] = field(default_factory=dict)
     table_names: dict[tuple[Type, bytes], str] = field(default_factory=dict)
     files: dict[str, str] = field(default_factory=dict)
+    array_methods: set[tuple[int, str]] = field(default_factory=set)  # dimensions, method
     keeps_none: bool = False  # a view of no array must be none
 
     def text(self) -> str:
         """The whole source."""
-        helpers = [text for key, text in self.parts.items() if key[0] != "struct"]
+        helpers = [self._part(key) for key in self.parts if key[0] != "struct"]
         records = [text for key, text in self.parts.items() if key[0] == "struct"]
-        head = [f'#line 1 "{HEADER_PATH}"\n{_QUIET}', *helpers]
+        head = [f'#line 1 "{HEADER_PATH}"\n{_QUIET}', arrays.products(self.array_methods), *helpers]
         # The user's names stand apart from CUDA's own (`float4`, `max`, `dim3`).
         space = ["\nnamespace kb_unit {\n", *records, "\n"]
         return "".join([*head, *space]) + "\n".join(self.functions) + "}\n"
+
+    def _part(self, key: tuple[str, ...]) -> str:
+        """The text of a helper; an array's is known once all has been said that is asked of it."""
+        if key[0] != "array":
+            return self.parts[key]
+        return arrays.array(int(key[1]), {method for ndim, method in self.array_methods if ndim == int(key[1])})
 
     # Types
 
@@ -96,7 +103,7 @@ class UnitEmitter:
                 return array_name(type, element)
             case Array():
                 element = self.type_name(type.element)
-                self.parts.setdefault(("array", str(type.ndim)), helpers.array(type.ndim))
+                self.parts.setdefault(("array", str(type.ndim)), "")
                 return array_name(type, element)
             case Struct() | Tuple():
                 return self._record(type)
@@ -170,6 +177,12 @@ class UnitEmitter:
         self.parts.setdefault(("cached", what, hint, type.spelling), text)
         return f"kb_{what}_{hint}"
 
+    def whole(self, what: str, type: Type) -> str:
+        """The helper that loads or stores an element in words larger than its numbers, where it is aligned so."""
+        text = wide.function(what, self.type_name(type), type)
+        self.parts.setdefault(("whole", what, type.spelling), text)
+        return f"kb_{what}"
+
     def collective(self, name: str, type: Scalar) -> str:
         """The helper of what the lanes of a warp do together."""
         self.type_name(type)
@@ -178,6 +191,12 @@ class UnitEmitter:
         self.parts.setdefault(("lanes",), warps.LANES)
         self.parts.setdefault(("collective", name, type.spelling), warps.function(name, type))
         return f"kb_{name}"
+
+    def of_array(self, array: Array, method: str) -> str:
+        """A method of an array's descriptor: `.at`."""
+        if not isinstance(array, IndexedArray):  # which has its own
+            self.array_methods.add((array.ndim, method))
+        return f".{method}"
 
     def view(self, array: Array, count: int) -> str:
         """The helper that fixes leading indices of an array; the type it gives is known before."""
@@ -189,7 +208,7 @@ class UnitEmitter:
             text = indexed.view(array.ndim, count, self.keeps_none)
             self.parts.setdefault(("indexed view", str(array.ndim), str(count)), text)
         else:
-            text = helpers.view(array.ndim, count, self.keeps_none)
+            text = arrays.view(array.ndim, count, self.keeps_none)
             self.parts.setdefault(("view", str(array.ndim), str(count)), text)
         return "kb_view"
 
@@ -207,6 +226,16 @@ class UnitEmitter:
         """The helper that tells where a thread stands, over all axes."""
         self.parts.setdefault(("position", what), blocks.position(what))
         return f"kb_{what}"
+
+    def elsewhere(self, type: Fixed) -> str:
+        """The helper that finds an array in the shared memory of another block."""
+        self.parts.setdefault(("elsewhere", str(type.ndim)), blocks.elsewhere(type.ndim))
+        return "kb_elsewhere"
+
+    def cluster_sync(self) -> str:
+        """The helper that waits for the cluster."""
+        self.parts.setdefault(("cluster sync",), blocks.CLUSTER_SYNC)
+        return "kb_cluster_sync"
 
     def wait(self) -> None:
         """The helper that every kernel begins with."""

@@ -10,9 +10,11 @@ from kbuild.codegen.helpers import INLINE
 from kbuild.codegen.types import SCALAR_NAMES
 from kbuild.ir.types import Scalar
 
-# The lanes of the own warp that the block has: below 32 in the last one alone.
+# The lanes of the own warp that the block has: below 32 in the last one alone, if the block is not made of whole warps.
+# That is asked for itself, so that where it is known nothing has to be asked of each lane.
 LANES = f"""\
 {INLINE} int kb_lanes() {{
+    if ((kb_block_dim() & 31) == 0) return 32;
     int rest = kb_block_dim() - (kb_thread_idx() & ~31);
     return rest < 32 ? rest : 32;
 }}

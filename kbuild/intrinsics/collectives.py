@@ -2,10 +2,13 @@
 
 The order in which numbers are added is part of what each function means, so that every device gives the same bits:
 
-- in a warp, lane i adds what lane i + 16 has, then i + 8, i + 4, i + 2, i + 1, and lane 0 has the result;
+- in a warp, lane i adds what lane i + 16 has, then i + 8, i + 4, i + 2, i + 1, and lane 0 has the result. Where the
+  block is made of whole warps all lanes do so, round and round: each adds the same pairs, in one order or the other,
+  and has the result itself;
 - a scan of a warp adds to each lane what the lane 1 below it has, then 2, 4, 8, 16 (Hillis and Steele, "Data Parallel
   Algorithms", Communications of the ACM 29(12), 1986);
-- in a block, the results of the warps are added from the first to the last.
+- in a block of whole warps, the results of the warps are added, and scanned, as those of the lanes of a warp, with
+  zeros for warps that are not there; in any other block from the first to the last.
 
 Lanes that the last warp of a block does not have are left out. All threads of a warp, or of the block, call together.
 """
@@ -35,6 +38,10 @@ def lanes():  # type: ignore[no-untyped-def]
 def warp_sum(value: Any):  # type: ignore[no-untyped-def]
     """The sum over the lanes of the warp, in each of them."""
     total = value
+    if kb.block_dim() & 31 == 0:
+        for step in range(5):
+            total = total + kb.shfl_xor(total, 16 >> step)
+        return total
     there = lanes()
     for step in range(5):
         distance = 16 >> step
@@ -97,9 +104,16 @@ def block_sum(value: Any):  # type: ignore[no-untyped-def]
     if kb.lane_id() == 0:
         of_warps[kb.warp_id()] = total
     kb.syncthreads()
-    total = of_warps[0]
-    for warp in range(1, (kb.block_dim() + 31) // 32):
-        total = total + of_warps[warp]
+    warps = (kb.block_dim() + 31) >> 5
+    if kb.block_dim() & 31 == 0:
+        total = type(value)()
+        if kb.lane_id() < warps:
+            total = of_warps[kb.lane_id()]
+        total = kb.warp_sum(total)
+    else:
+        total = of_warps[0]
+        for warp in range(1, warps):
+            total = total + of_warps[warp]
     kb.syncthreads()  # the next call uses the same memory
     return total
 
@@ -118,9 +132,13 @@ def block_min(value: Any):  # type: ignore[no-untyped-def]
     if kb.lane_id() == 0:
         of_warps[kb.warp_id()] = best
     kb.syncthreads()
-    best = of_warps[0]
-    for warp in range(1, (kb.block_dim() + 31) // 32):
-        best = kb.min(best, of_warps[warp])
+    warps = (kb.block_dim() + 31) >> 5
+    if kb.block_dim() & 31 == 0:
+        best = kb.warp_min(of_warps[kb.min(kb.lane_id(), warps - 1)])  # of the last warp as often as you like
+    else:
+        best = of_warps[0]
+        for warp in range(1, warps):
+            best = kb.min(best, of_warps[warp])
     kb.syncthreads()
     return best
 
@@ -133,9 +151,13 @@ def block_max(value: Any):  # type: ignore[no-untyped-def]
     if kb.lane_id() == 0:
         of_warps[kb.warp_id()] = best
     kb.syncthreads()
-    best = of_warps[0]
-    for warp in range(1, (kb.block_dim() + 31) // 32):
-        best = kb.max(best, of_warps[warp])
+    warps = (kb.block_dim() + 31) >> 5
+    if kb.block_dim() & 31 == 0:
+        best = kb.warp_max(of_warps[kb.min(kb.lane_id(), warps - 1)])  # of the last warp as often as you like
+    else:
+        best = of_warps[0]
+        for warp in range(1, warps):
+            best = kb.max(best, of_warps[warp])
     kb.syncthreads()
     return best
 
@@ -148,10 +170,17 @@ def warps_before(total: Any):  # type: ignore[no-untyped-def]
         of_warps[kb.warp_id()] = total
     kb.syncthreads()
     before = type(total)()
-    if kb.warp_id() > 0:
-        before = of_warps[0]
-    for warp in range(1, kb.warp_id()):
-        before = before + of_warps[warp]
+    if kb.block_dim() & 31 == 0:
+        if kb.lane_id() < kb.block_dim() >> 5:
+            before = of_warps[kb.lane_id()]
+        before = kb.shfl(kb.warp_scan_inclusive(before), kb.max(kb.warp_id() - 1, 0))
+        if kb.warp_id() == 0:
+            before = type(total)()
+    else:
+        if kb.warp_id() > 0:
+            before = of_warps[0]
+        for warp in range(1, kb.warp_id()):
+            before = before + of_warps[warp]
     kb.syncthreads()
     return before
 

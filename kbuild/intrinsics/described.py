@@ -42,6 +42,14 @@ warp_id           no     () -> Int32
     # The warp's number in its block: that of the thread, over 32.
 shared_array      no     (shape: Any, dtype: Type) -> Any
     # An array in the memory of the block, declared once: `tile = kb.shared_array((16, 17), float)`.
+cluster_dim       no     () -> Int32
+    # How many blocks a cluster has, as `@kb.kernel(cluster_dim=…)` says.
+cluster_rank      no     () -> Int32
+    # The block's number in its cluster.
+cluster_array     no     (array: Any, rank: Int32) -> Any
+    # An array in shared memory as another block of the cluster has it: `there = kb.cluster_array(tile, rank)`.
+cluster_sync      no     () -> None
+    # Waits until every thread of the cluster is here.
 syncthreads       no     () -> None
     # Waits until every thread of the block is here.
 syncwarp          no     (mask: Uint32 = 4294967295) -> None

@@ -12,10 +12,11 @@ ALL_ROWS: dict[str, Row] = {**ROWS, **{row.name: row for row in graph.ROWS}}
 
 # Names that the front end turns into IR by itself: their arguments are not plain values, or a node says what they mean.
 _FORMS = """
-add assume bit_and bit_or bit_xor block_dim block_idx cw_div cw_mul diag div expect_eq expect_near expect_neq floordiv
-fma grid_dim grid_range identity invert lane_id load_readonly load_streaming lshift matrix matrix_from_cols
-matrix_from_rows mod mul neg outer pos print printf quat_identity quaternion rshift select shared_array skew static
-store_streaming sub syncthreads syncwarp thread_idx tid transform_identity transformation unot vector warp_id where
+add assume bit_and bit_or bit_xor block_dim block_idx cluster_array cluster_dim cluster_rank cluster_sync cw_div cw_mul
+diag div expect_eq expect_near expect_neq floordiv fma grid_dim grid_range identity invert lane_id load_readonly
+load_streaming lshift matrix matrix_from_cols matrix_from_rows mod mul neg outer pos print printf quat_identity
+quaternion rshift select shared_array skew static store_streaming sub syncthreads syncwarp thread_idx tid
+transform_identity transformation unot vector warp_id where
 """
 SPECIAL_FORMS = frozenset(_FORMS.split())
 

@@ -20,7 +20,9 @@ _OF_THE_GRID = frozenset({"thread_idx", "block_idx", "grid_dim", "warp_id"})
 @lru_cache(maxsize=1024)
 def in_whole_blocks(kernel: Kernel) -> bool:
     """Every block of a launch must be full: its threads wait for one another, share memory, exchange values, or ask for
-    their place."""
+    their place, or the blocks run in clusters."""
+    if kernel.cluster_dim is not None:
+        return True
     return any(_asks_for_blocks(function) for function in [*callees(kernel.function), kernel.function])
 
 
@@ -34,6 +36,16 @@ def _asks_for_blocks(function: Function) -> bool:
         or (isinstance(node, nodes.Intrinsic) and node.name in nodes.COLLECTIVES)
         for node in walk(function.body)
     )
+
+
+def is_of_clusters(node: nodes.Node) -> bool:
+    """It has a meaning only where blocks run in clusters."""
+    match node:
+        case nodes.Barrier(of_cluster=of_cluster):
+            return of_cluster
+        case nodes.Position(what):
+            return what == "cluster_rank"
+    return isinstance(node, nodes.Elsewhere)
 
 
 def shared_arrays(function: Function) -> Iterator[tuple[Function, Symbol, Shared]]:

@@ -1,16 +1,17 @@
 """The nodes. This file is the grammar:
 
-    kernel   = Kernel(function, ndim, fmad, structs, max_iterations, launch_bounds)
+    kernel   = Kernel(function, ndim, fmad, structs, max_iterations, launch_bounds, cluster_dim)
     function = Function(name, module, parameters, result, body, shared, wraps, gradient?, replay?)
     stmt     = Assign(place, expr) | Evaluate(expr) | If(expr, stmt*, stmt*) | While(expr, stmt*)
              | For(symbol, start, stop, step, stmt*) | Break | Continue | Return(expr?)
-             | Print(pieces, expr*) | Assert(expr, owner, number, text) | Assume(expr, text) | Barrier(expr?)
+             | Print(pieces, expr*) | Assert(expr, owner, number, text) | Assume(expr, text)
+             | Barrier(expr?, of_cluster)
              | Native(text, expr*, expr*, stmt*)
     place    = Read(symbol) | Index(array, expr*) | Component(place, expr*) | Member(place, field)
-    expr     = Const | Table(name, data) | place | Extent(array, axis) | View(array, expr*) | ThreadIndex(axis, ndim)
-             | Position(what, axis) | Unary | Binary | Compare | Logical | Select(condition, expr, expr)
-             | Convert(expr) | Fma(a, b, c) | Build(expr*) | Present(array) | Item(expr, n) | Call(function, expr*)
-             | Intrinsic(name, expr*)
+    expr     = Const | Table(name, data) | place | Extent(array, axis) | View(array, expr*) | Elsewhere(array, rank)
+             | ThreadIndex(axis, ndim) | Position(what, axis) | Unary | Binary | Compare | Logical
+             | Select(condition, expr, expr) | Convert(expr) | Fma(a, b, c) | Build(expr*) | Present(array)
+             | Item(expr, n) | Call(function, expr*) | Intrinsic(name, expr*)
 
 Meaning, where the names leave a choice:
 - Symbols have identity, two of one name are two variables. Every variable is zero until assigned.
@@ -36,8 +37,11 @@ Meaning, where the names leave a choice:
   while the kernel runs.
 - The symbols in a function's `shared` are arrays in shared memory: one each for every block, the same for every call.
   Their elements hold anything until assigned.
-- `Barrier` is reached by all threads of a block (or by the lanes of a warp in its mask), or by none. What they did to
-  memory before it is seen by all of them after it.
+- `Barrier` is reached by all threads of a block (or by the lanes of a warp in its mask, or by all threads of the blocks
+  of a cluster), or by none. What they did to memory before it is seen by all of them after it.
+- The blocks of a kernel with a `cluster_dim` run together in clusters of so many along x. `Elsewhere` is an array in
+  shared memory as the block of a rank in the own cluster has it. It may be touched between the first and the last
+  barrier of the cluster: before, that block may not have begun, and after, it may have ended.
 - An `Intrinsic` of `COLLECTIVES` is reached by all lanes of a warp that the block has, or by none. They exchange
   values, and nothing is said about memory. `shfl*` take (value, lane | delta | mask, width): of the second the low
   five bits count, the width is a constant, 1, 2, 4 … 32. Lanes form groups of so many. `shfl` reads lane (lane mod
@@ -180,6 +184,16 @@ class View:
 
 
 @dataclass(frozen=True, slots=True)
+class Elsewhere:
+    """An array in shared memory, or a part of one, as another block of the cluster has it; `rank` is int32."""
+
+    array: Expr
+    rank: Expr
+    type: Type
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class ThreadIndex:
     """The thread's coordinate on one axis of the launch, int32."""
 
@@ -192,8 +206,8 @@ class ThreadIndex:
 @dataclass(frozen=True, slots=True)
 class Position:
     """Where the thread stands in the grid, int32: one of `POSITIONS` along x, y or z (0, 1, 2), or over all axes (None,
-    x fastest), or its `lane_id`, the `warp_id` of its warp in the block, or `launch_idx` (None): its number in the
-    driver launch, which is a piece of a launch that is too large for one.
+    x fastest), or its `lane_id`, the `warp_id` of its warp in the block, the `cluster_rank` of its block, or
+    `launch_idx` (None): its number in the driver launch, which is a piece of a launch that is too large for one.
     """
 
     what: str
@@ -391,10 +405,12 @@ class Assume:
 
 @dataclass(frozen=True, slots=True)
 class Barrier:
-    """Waits for all threads of the block; with a mask (uint32) for the lanes of the warp that it names."""
+    """Waits for all threads of the block; with a mask (uint32) for the lanes of the warp that it names, `of_cluster`
+    for all threads of the cluster."""
 
     mask: Expr | None
     span: Span | None = None
+    of_cluster: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -439,7 +455,8 @@ class Kernel:
     """An entry: `name` is `module:qualname`, `ndim` the number of results of its `tid()`. `max_iterations` is how many
     trips a loop takes at most, each time it is entered, whose number of trips nobody knows before. `launch_bounds` are
     the most threads of a block, and how many blocks a multiprocessor is to hold (0: nothing is said, None: each target
-    as many as do it good); they mean nothing for what is computed.
+    as many as do it good); they mean nothing for what is computed. `cluster_dim` is how many blocks along x make up a
+    cluster; None: blocks know nothing of one another.
     """
 
     name: str
@@ -449,6 +466,7 @@ class Kernel:
     structs: tuple[Struct, ...] = ()
     max_iterations: int | None = None
     launch_bounds: tuple[int, int | None] | None = None
+    cluster_dim: int | None = None
 
 
 Expr: TypeAlias = (
@@ -461,6 +479,7 @@ Expr: TypeAlias = (
     | Extent
     | Present
     | View
+    | Elsewhere
     | ThreadIndex
     | Position
     | Unary

@@ -23,6 +23,8 @@ def print_kernel(kernel: Kernel) -> str:
     if kernel.launch_bounds is not None:
         threads, blocks = kernel.launch_bounds
         head += f" launch_bounds={threads}" + (", auto" if blocks is None else f", {blocks}" if blocks else "")
+    if kernel.cluster_dim is not None:
+        head += f" cluster_dim={kernel.cluster_dim}"
     return "\n".join([*parts, print_function(kernel.function, head)])
 
 
@@ -112,6 +114,8 @@ def _statement(stmt: Stmt, names: SymbolNames, known: set[Symbol]) -> Iterator[s
             yield f"assume({_expr(condition, names)})"
         case nodes.Native():
             yield from _native(stmt, names, known)
+        case nodes.Barrier(of_cluster=True):
+            yield "cluster_sync()"
         case nodes.Barrier(mask):
             yield "syncthreads()" if mask is None else f"syncwarp({_expr(mask, names)})"
 
@@ -151,6 +155,8 @@ def _expr(expr: Expr, names: SymbolNames) -> str:
             return f"{show(array)}.shape[{axis}]"
         case nodes.Present(array):
             return f"present({show(array)})"
+        case nodes.Elsewhere(array, rank):
+            return f"cluster_array({show(array)}, {show(rank)})"
         case nodes.ThreadIndex(axis, ndim):
             return f"tid({axis} of {ndim})"
         case nodes.Position(what, along):

@@ -45,6 +45,8 @@ def print_python(kernel: Kernel, has_effects: HasEffects) -> str:
     options: dict[str, bool | int] = {"fmad": kernel.fmad, **({"asserts": True} if has_asserts else {})}
     if kernel.max_iterations is not None:
         options["max_iterations"] = kernel.max_iterations
+    if kernel.cluster_dim is not None:
+        options["cluster_dim"] = kernel.cluster_dim
     written: dict[str, ast.expr] = {name: ast.Constant(on) for name, on in options.items()}
     if kernel.launch_bounds is not None:
         written |= _bounds(*kernel.launch_bounds)
@@ -167,6 +169,8 @@ class _Definition:
                 return ast.Continue()
             case nodes.Return(value):
                 return ast.Return(None if value is None else spell.alone(value))
+            case nodes.Barrier(of_cluster=True):
+                return ast.Expr(call(kb("cluster_sync")))
             case nodes.Barrier(mask):
                 called = call(kb("syncthreads")) if mask is None else call(kb("syncwarp"), spell.fitted(mask))
                 return ast.Expr(called)

@@ -106,6 +106,8 @@ class Expressions:
                 return _subscript(ast.Attribute(self.plain(array), "shape", ast.Load()), [ast.Constant(axis)])
             case nodes.Present(array):
                 return ast.Compare(self.plain(array), [ast.IsNot()], [ast.Constant(None)])
+            case nodes.Elsewhere(array, rank):
+                return call(kb("cluster_array"), self.plain(array), self.fitted(rank))
             case nodes.ThreadIndex(axis, ndim):
                 return call(kb("tid"), *([] if ndim == 1 else [ast.Constant(axis), ast.Constant(ndim)]))
             case nodes.Position(what, axis):

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from kbuild.ir.nodes import Const, Table
 from kbuild.ir.python_numbers import number
 from kbuild.ir.python_types import TypeNames, call, kb
-from kbuild.ir.types import Constant, Matrix, Scalar, Type, Vector, element_of
+from kbuild.ir.types import Constant, Matrix, Scalar, Struct, Type, Vector, element_of
 
 
 class Tables:
@@ -31,11 +31,20 @@ class Tables:
     def _made(self, table: Table) -> ast.expr:
         type = table.type
         assert isinstance(type, Constant)
-        scalar = element_of(type.element)
-        assert isinstance(scalar, Scalar)
-        numbers = (number for (number,) in struct.iter_unpack(f"<{scalar.code}", table.data))
-        axes = (*type.shape, *_parts(type.element))
-        return call(kb("constant"), _nested(axes, numbers, scalar), dtype=self.types(type.element))
+        kind = type.element
+        elements = (_element(kind, table.data, offset) for offset in range(0, len(table.data), kind.size))
+        return call(kb("constant"), _nested(type.shape, elements), dtype=self.types(kind))
+
+
+def _element(type: Type, data: bytes, offset: int) -> ast.expr:
+    """A number, the numbers of a vector or matrix as lists, or the fields of a struct as a dictionary."""
+    if isinstance(type, Struct):
+        names: list[ast.expr | None] = [ast.Constant(field.name) for field in type.fields]
+        return ast.Dict(names, [_element(field.type, data, offset + field.offset) for field in type.fields])
+    scalar = element_of(type)
+    assert isinstance(scalar, Scalar)
+    found = struct.unpack_from(f"<{type.size // scalar.size}{scalar.code}", data, offset)
+    return _nested(_parts(type), (number(Const(one, scalar)) for one in found))
 
 
 def _parts(type: Type) -> tuple[int, ...]:
@@ -44,7 +53,7 @@ def _parts(type: Type) -> tuple[int, ...]:
     return (type.rows, type.columns) if isinstance(type, Matrix) else ()
 
 
-def _nested(axes: tuple[int, ...], numbers: Iterator[bool | int | float], scalar: Scalar) -> ast.expr:
+def _nested(axes: tuple[int, ...], items: Iterator[ast.expr]) -> ast.expr:
     if not axes:
-        return number(Const(next(numbers), scalar))
-    return ast.List([_nested(axes[1:], numbers, scalar) for _ in range(axes[0])], ast.Load())
+        return next(items)
+    return ast.List([_nested(axes[1:], items) for _ in range(axes[0])], ast.Load())

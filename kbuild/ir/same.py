@@ -122,7 +122,7 @@ class _Comparison:
 
 
 def _options(kernel: Kernel) -> tuple[object, ...]:
-    return kernel.ndim, kernel.fmad, kernel.max_iterations, kernel.launch_bounds
+    return kernel.ndim, kernel.fmad, kernel.max_iterations, kernel.launch_bounds, kernel.cluster_dim
 
 
 def _shape(type: Array) -> tuple[int, ...]:

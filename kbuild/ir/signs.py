@@ -69,6 +69,23 @@ def is_never_negative(expr: Expr, known: frozenset[Symbol] | set[Symbol]) -> boo
     return False
 
 
+def is_positive(expr: Expr) -> bool:
+    """Whether an integer is sure to be above zero: a constant, or how many threads or blocks there are.
+
+    Their product counts as one too: a launch in which a thread asks for its place has below 2³¹ threads.
+    """
+    match expr:
+        case nodes.Const(value):
+            return value > 0
+        case nodes.Position(what, _):
+            return what in ("grid_dim", "block_dim")
+        case nodes.Binary("mul", nodes.Position() as left, nodes.Position() as right):
+            return {left.what, right.what} == {"grid_dim", "block_dim"} and is_positive(left) and is_positive(right)
+        case nodes.Convert(operand, type):
+            return operand.type.size < type.size and _is_integer(operand.type) and is_positive(operand)
+    return False
+
+
 def _is_integer(type: Type) -> bool:
     return isinstance(type, Scalar) and type.kind in ("int", "uint", "bool")
 

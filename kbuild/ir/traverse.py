@@ -28,6 +28,7 @@ def _node_fields(kind: type[Any]) -> tuple[str, ...]:
             "line",
             "has_body",
             "is_together",
+            "of_cluster",
             "order",
             "scope",
             "cache",

@@ -1,5 +1,5 @@
 """Types of IR expressions: the layouts of `loader.abi`, and those that never leave a kernel (tuples, nothing, arrays in
-shared and constant memory)."""
+shared, distributed shared and constant memory)."""
 
 from __future__ import annotations
 
@@ -52,6 +52,7 @@ __all__ = [
     "VOID",
     "Array",
     "Constant",
+    "Distributed",
     "Field",
     "Fixed",
     "IndexedArray",
@@ -133,6 +134,13 @@ class Shared(Fixed):
     def alignment(self) -> int:
         """Where it may begin: an element, and a word."""
         return max(self.element.align, WORD)
+
+
+class Distributed(Fixed):
+    """An array in the shared memory of another block of the cluster."""
+
+    __slots__ = ()
+    place = "distributed"
 
 
 class Constant(Fixed):

@@ -11,7 +11,7 @@ from typing import NoReturn
 
 from kbuild.errors import InternalError
 from kbuild.ir import formats, gradients, nodes
-from kbuild.ir.blocks import shared_arrays
+from kbuild.ir.blocks import is_of_clusters, shared_arrays
 from kbuild.ir.effects import HasEffects, changes_memory
 from kbuild.ir.nodes import Expr, Function, Kernel, Node, Stmt, Symbol
 from kbuild.ir.printer import print_function
@@ -24,6 +24,7 @@ from kbuild.ir.types import (
     VOID,
     Array,
     Constant,
+    Distributed,
     Fixed,
     IndexedArray,
     Matrix,
@@ -41,6 +42,8 @@ from kbuild.ir.types import (
     is_number,
 )
 
+_ALONG_NO_AXIS = ("lane_id", "warp_id", "launch_idx", "cluster_rank")
+
 
 def verify(kernel: Kernel, has_effects: HasEffects) -> Kernel:
     """The kernel itself when it is legal. `has_effects` answers for an intrinsic by name. Raises InternalError."""
@@ -50,7 +53,11 @@ def verify(kernel: Kernel, has_effects: HasEffects) -> Kernel:
         raise InternalError(f"{kernel.name}: a launch cannot give an array in shared or constant memory")
     if kernel.max_iterations is not None and kernel.max_iterations < 1:
         raise InternalError(f"{kernel.name}: max_iterations {kernel.max_iterations}")
+    if kernel.cluster_dim is not None and kernel.cluster_dim < 1:
+        raise InternalError(f"{kernel.name}: cluster_dim {kernel.cluster_dim}")
     for function in [*reached(kernel.function), kernel.function]:
+        if kernel.cluster_dim is None and any(map(is_of_clusters, walk(function.body))):
+            raise InternalError(f"{kernel.name}: {function.name} works with a cluster, and there is none")
         _Verifier(function, has_effects).run()
         gradients.verify(function)
     if sum(type.is_dynamic for _, _, type in shared_arrays(kernel.function)) > 1:
@@ -127,7 +134,8 @@ class _Verifier:
                     self.require(isinstance(given, nodes.Read), stmt, "CUDA C++ takes variables")
                     self.expr(given)
                 self.block(body, in_loop=False)
-            case nodes.Barrier(mask):
+            case nodes.Barrier(mask, of_cluster=of_cluster):
+                self.require(mask is None or not of_cluster, stmt, "lanes of a cluster")
                 self.require(mask is None or mask.type == UINT32, stmt, "mask is no uint32")
                 if mask is not None:
                     self.expr(mask)
@@ -210,10 +218,13 @@ class _Verifier:
             case nodes.View(array, indices, type):
                 self.require(len(indices) > 0 and view_type(array.type, len(indices)) == type, expr, "view")
                 self.require(all(is_integer(i.type) for i in indices), expr, "index is no integer")
+            case nodes.Elsewhere(array, rank, type):
+                self.require(distributed(array.type) == type, expr, "array of another block")
+                self.require(rank.type == INT32, expr, "rank")
             case nodes.ThreadIndex(axis, ndim, type):
                 self.require(0 <= axis < ndim <= 4 and type == INT32, expr, "thread index")
             case nodes.Position(what, axis, type):
-                known = what in nodes.POSITIONS or (what in ("lane_id", "warp_id", "launch_idx") and axis is None)
+                known = what in nodes.POSITIONS or (what in _ALONG_NO_AXIS and axis is None)
                 self.require(known and axis in (None, 0, 1, 2) and type == INT32, expr, "position")
             case nodes.Unary(op, operand, type):
                 self.require(op in nodes.UNARY_OPS and operand.type == type, expr, "unary type")
@@ -301,6 +312,11 @@ def view_type(array: Type, count: int) -> Type | None:
         return type(array)(array.element, array.shape[count:])
     kind = IndexedArray if isinstance(array, IndexedArray) else Array
     return kind(array.element, array.ndim - count)
+
+
+def distributed(array: Type) -> Type | None:
+    """The type of an array in shared memory as another block has it; None for others."""
+    return Distributed(array.element, array.shape) if isinstance(array, Shared) else None
 
 
 def part_types(type: Type) -> tuple[Type, ...] | None:

@@ -9,7 +9,7 @@ from kbuild.intrinsics.table import ALL_ROWS, ROWS
 from kbuild.ir import nodes
 from kbuild.ir.nodes import Const, Expr
 from kbuild.ir.traverse import root_of
-from kbuild.ir.types import INT32, Array, Matrix, Vector, element_of, is_composite, is_number
+from kbuild.ir.types import INT32, Array, Distributed, Matrix, Vector, element_of, is_composite, is_number
 from kbuild.lang import adjoints, places, tables
 from kbuild.lang.context import Context, assigned_symbols
 from kbuild.lang.operands import Operand, Static, describe
@@ -96,6 +96,10 @@ def apply(
 ) -> Expr:
     """The operation as a statement, element by element for a vector or matrix; the value before."""
     span = ctx.span(node)
+    root = root_of(place)
+    if scope == "block" and isinstance(root, nodes.Index) and isinstance(root.array.type, Distributed):
+        text = f"kb.{name} with scope='block' is atomic for one block, and this element is another's"
+        ctx.refuse("KB188", text, node, "leave scope out: it is 'device' then, which takes in the cluster")
     if is_number(element_of(place.type)):
         fits = ALL_ROWS[name].signature.bind((element_of(place.type),) * (len(values) + 1))
         if isinstance(fits, str):

@@ -1,4 +1,5 @@
-"""Cooperation inside a block: `shared_array`, `syncthreads`, `syncwarp`, and where a thread stands in the grid.
+"""Cooperation inside a block: `shared_array`, `syncthreads`, `syncwarp`, `cluster_sync`, and where a thread stands in
+the grid.
 
 An array in shared memory is declared once, at the top level of a function: `tile = kb.shared_array((16, 17), float)`.
 It belongs to the block, and to the function, however often that is called. A barrier is a statement.
@@ -13,6 +14,7 @@ from kbuild.ir import nodes
 from kbuild.ir.blocks import shared_arrays, shared_bytes
 from kbuild.ir.nodes import Const, Expr, Function, Symbol
 from kbuild.ir.types import DYNAMIC, INT32, UINT32, Array, Fixed, IndexedArray, Shared, Type, is_integer
+from kbuild.lang import clusters
 from kbuild.lang.context import Context
 from kbuild.lang.expressions import outer
 from kbuild.lang.operands import Operand, Pack, Static, Untyped, describe
@@ -20,7 +22,7 @@ from kbuild.loader.builtins import Builtin
 from kbuild.loader.types import abi_type
 from kbuild.targets import Architecture
 
-BARRIERS = frozenset({"syncthreads", "syncwarp"})
+BARRIERS = frozenset({"syncthreads", "syncwarp", "cluster_sync"})
 NAMES = frozenset({*nodes.POSITIONS, *BARRIERS, "lane_id", "warp_id", "shared_array", "grid_range"})
 ALL_LANES = 0xFFFFFFFF
 _MAX_DIMENSIONS = 4
@@ -161,16 +163,19 @@ def several_dynamic(name: str, function: Function, place: Span) -> Diagnostic | 
 
 
 def statement(ctx: Context, node: ast.Call) -> bool:
-    """`kb.syncthreads()` and `kb.syncwarp(mask)` as a statement; False for every other call."""
+    """`kb.syncthreads()`, `kb.syncwarp(mask)` and `kb.cluster_sync()` as a statement; False for every other call."""
     name = _called(ctx, node)
     if name not in BARRIERS:
         return False
     mask = None
-    if name == "syncthreads":
-        _refuse_arguments(ctx, name, node)
-    else:
+    if name == "syncwarp":
         mask = _mask(ctx, node)
-    ctx.emit(nodes.Barrier(mask, ctx.span(node)))
+    else:
+        _refuse_arguments(ctx, name, node)
+    is_of_cluster = name == "cluster_sync"
+    if is_of_cluster:
+        clusters.dim(ctx, name, node)
+    ctx.emit(nodes.Barrier(mask, ctx.span(node), is_of_cluster))
     return True
 
 

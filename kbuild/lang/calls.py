@@ -35,6 +35,7 @@ from kbuild.ir.types import (
 from kbuild.lang import (
     atomics,
     blocks,
+    clusters,
     constructors,
     debugging,
     forms,
@@ -84,6 +85,8 @@ def call(ctx: Context, node: ast.expr) -> Operand:
         return atomics.call(ctx, callee.name, node)
     if isinstance(callee, Builtin) and callee.name in blocks.NAMES:
         return blocks.call(ctx, callee.name, node)
+    if isinstance(callee, Builtin) and callee.name in clusters.NAMES:
+        return clusters.call(ctx, callee.name, node)
     if isinstance(callee, Builtin) and callee.name in hints.NAMES:
         return hints.call(ctx, callee.name, node)
     if isinstance(callee, Builtin) and callee.name in warps.NAMES:

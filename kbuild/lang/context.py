@@ -46,6 +46,7 @@ class Program(Protocol):
 
     report: Report
     asserts: bool  # whether the code holds them
+    kernel: runtime.Kernel
 
     def instance(self, function: runtime.Function, arguments: Sequence[Operand], span: Span) -> Function:
         """The function lowered at these argument types. Raises Refused or Silenced."""

@@ -87,8 +87,9 @@ def lower_kernel(kernel: runtime.Kernel, fmad: bool, report: Report, asserts: bo
     if function is None or program.report.has_errors:
         return None
     structs = {s.name: s for f in [function, *callees(function)] for p in _types(f) for s in structs_in(p)}
-    bound = kernel.options.get("max_iterations")
+    bound, cluster_dim = kernel.options.get("max_iterations"), kernel.options.get("cluster_dim")
     assert bound is None or isinstance(bound, int)
+    assert cluster_dim is None or isinstance(cluster_dim, int)
     return Kernel(
         kernel.name,
         function,
@@ -97,6 +98,7 @@ def lower_kernel(kernel: runtime.Kernel, fmad: bool, report: Report, asserts: bo
         tuple(structs[name] for name in sorted(structs)),
         bound,
         launch_bounds.of(kernel.options),
+        cluster_dim,
     )
 
 

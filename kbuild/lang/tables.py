@@ -13,7 +13,7 @@ from kbuild.errors import Diagnostic, Note, Span
 from kbuild.ir import nodes
 from kbuild.ir.nodes import Const, Expr
 from kbuild.ir.traverse import root_of
-from kbuild.ir.types import Constant, Matrix, Scalar, Vector
+from kbuild.ir.types import Constant, Scalar, Struct, Type, element_of
 from kbuild.lang.context import Context
 from kbuild.lang.operands import Operand
 from kbuild.loader import constants
@@ -48,17 +48,25 @@ def folded(value: Operand) -> Operand:
         if not isinstance(index, Const):
             return value
         position = position * extent + int(index.value)
-    kind = type.element
-    scalar = kind.element if isinstance(kind, (Vector, Matrix)) else kind
+    return _known(type.element, table.data, position * type.element.size, value.span)
+
+
+def _known(kind: Type, data: bytes, offset: int, span: Span | None) -> Expr:
+    """The element at an offset."""
+    if isinstance(kind, Struct):
+        fields = tuple(_known(field.type, data, offset + field.offset, span) for field in kind.fields)
+        return nodes.Build(fields, kind, span)
+    scalar = element_of(kind)
     assert isinstance(scalar, Scalar)
-    numbers = struct.unpack_from(f"<{kind.size // scalar.size}{scalar.code}", table.data, position * kind.size)
-    parts = tuple(Const(number, scalar, value.span) for number in numbers)
-    return parts[0] if kind == scalar else nodes.Build(parts, kind, value.span)
+    numbers = struct.unpack_from(f"<{kind.size // scalar.size}{scalar.code}", data, offset)
+    parts = tuple(Const(number, scalar, span) for number in numbers)
+    return parts[0] if kind == scalar else nodes.Build(parts, kind, span)
 
 
 def refuse_storing(ctx: Context, place: Operand, node: ast.AST) -> None:
     """Nobody changes a table."""
-    root = root_of(place) if isinstance(place, (nodes.Index, nodes.View, nodes.Component)) else None
+    is_place = isinstance(place, (nodes.Index, nodes.View, nodes.Component, nodes.Member))
+    root = root_of(place) if is_place else None  # type: ignore[arg-type]
     if isinstance(root, (nodes.Index, nodes.View)) and isinstance(root.array.type, Constant):
         help = "it is compiled into the kernel: copy what must change into an array, and pass that"
         ctx.refuse("KB198", "this is an element of a table of kb.constant, which nobody changes", node, help)

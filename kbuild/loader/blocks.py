@@ -16,10 +16,13 @@ class Shape:
     """What of a kernel decides how it is launched: coordinates of `tid()`, whole blocks, a header with an origin, bytes
     of a `row` of the array whose size the launch gives (0: none), and the most threads that a block may have. `plain`:
     it is written in CUDA C++, and gets `shared` bytes of shared memory where a launch says nothing. A block has `most`
-    for launches to give on a device (None: not known yet), beside `static` bytes that the kernel declares.
+    for launches to give on a device (None: not known yet), beside `static` bytes that the kernel declares. `cluster`
+    blocks along x run together (0: each for itself).
     """
 
-    __slots__ = ("has_origin", "max_threads", "most", "ndim", "plain", "row", "shared", "static", "whole")
+    __slots__ = (
+        "cluster", "has_origin", "max_threads", "most", "ndim", "plain", "row", "shared", "static", "whole",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -30,9 +33,10 @@ class Shape:
         max_threads: int = geometry.MAX_BLOCK,
         plain: bool = False,
         shared: int = 0,
+        cluster: int = 0,
     ) -> None:
         self.ndim, self.whole, self.has_origin, self.row = ndim, whole, has_origin, row
-        self.max_threads, self.plain, self.shared = max_threads, plain, shared
+        self.max_threads, self.plain, self.shared, self.cluster = max_threads, plain, shared, cluster
         self.most: int | None = None
         self.static = 0
 
@@ -44,7 +48,7 @@ class Shape:
     def on_device(self, most: int, static: int) -> Shape:
         """The same on a device whose blocks may have `most` bytes of shared memory."""
         found = Shape(self.ndim, self.whole, self.has_origin, self.row, self.max_threads, self.plain, self.shared)
-        found.most, found.static = max(most - static, 0), static
+        found.most, found.static, found.cluster = max(most - static, 0), static, self.cluster
         return found
 
 
@@ -58,6 +62,7 @@ def shape_of(row: dict[str, Any]) -> Shape:
         row.get("launch_bounds", (geometry.MAX_BLOCK,))[0],
         row.get("plain", False),
         row.get("shared_memory", 0),
+        row.get("cluster_dim", 0),
     )
 
 

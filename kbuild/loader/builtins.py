@@ -307,10 +307,10 @@ HOST.update((name, _late(module, name)) for module, names in _LATE_NAMES.items()
 
 _KERNEL_NAMES = """
 all any assume atomic_add atomic_and atomic_cas atomic_exch atomic_max atomic_min atomic_or atomic_sub atomic_xor ballot
-block_dim block_idx block_max block_min block_scan_exclusive block_scan_inclusive block_sum expect_eq expect_near
-expect_neq grid_dim grid_range lane_id load_readonly load_streaming match_any shared_array shfl shfl_down shfl_up
-shfl_xor store_streaming syncthreads syncwarp thread_idx tid warp_id warp_max warp_min warp_scan_exclusive
-warp_scan_inclusive warp_sum
+block_dim block_idx block_max block_min block_scan_exclusive block_scan_inclusive block_sum cluster_array cluster_dim
+cluster_rank cluster_sync expect_eq expect_near expect_neq grid_dim grid_range lane_id load_readonly load_streaming
+match_any shared_array shfl shfl_down shfl_up shfl_xor store_streaming syncthreads syncwarp thread_idx tid warp_id
+warp_max warp_min warp_scan_exclusive warp_scan_inclusive warp_sum
 """
 _KERNEL_ONLY: tuple[str, ...] = tuple(_KERNEL_NAMES.split())
 

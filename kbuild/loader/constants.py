@@ -14,6 +14,7 @@ from . import abi
 from .digest import sha256
 from .errors import describe
 from .layout import abi_type
+from .pack import signature
 from .scalars import coerce
 from .values import Mat, Vec, class_of
 
@@ -25,22 +26,24 @@ _NUMPY_KINDS = {"b": "bool", "i": "int", "u": "uint", "f": "float"}
 
 
 class Constant:
-    """A table of numbers, vectors or matrices. The host reads it like a tuple of them: `t[i]`, `t[i, j]`, `len(t)`.
+    """A table of numbers, vectors, matrices or structs. The host reads it like a tuple of them: `t[i]`, `t[i, j]`,
+    `len(t)`.
 
     `shape` is that of the table, `dtype` the type of an element, `data` the elements row by row as a GPU has them.
     """
 
-    __slots__ = ("data", "digest", "shape", "type")
+    __slots__ = ("_host", "data", "digest", "shape", "type")
     _kb_constant_ = True
 
-    def __init__(self, type: abi.Type, shape: tuple[int, ...], data: bytes) -> None:
-        self.type, self.shape, self.data = type, shape, data
+    def __init__(self, type: abi.Type, shape: tuple[int, ...], data: bytes, host: Any = None) -> None:
+        """`host` is the class of a struct, which its type does not know."""
+        self.type, self.shape, self.data, self._host = type, shape, data, host
         self.digest: str = sha256(data).hexdigest()
 
     @property
     def dtype(self) -> Any:
-        """The class of an element: `kb.float32`, `kb.vec3`."""
-        return class_of(self.type)
+        """The class of an element: `kb.float32`, `kb.vec3`, `Spring`."""
+        return class_of(self.type) if self._host is None else self._host
 
     @property
     def ndim(self) -> int:
@@ -72,7 +75,7 @@ class Constant:
         rest = self.shape[len(given) :]
         size = self.type.size * _count(rest)
         data = self.data[position * size : (position + 1) * size]
-        return Constant(self.type, rest, data) if rest else _element(self.type, data)
+        return Constant(self.type, rest, data, self._host) if rest else _element(self.type, data, self._host)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Constant) and self._key() == other._key()
@@ -81,10 +84,10 @@ class Constant:
         return hash(self._key())
 
     def _key(self) -> tuple[object, ...]:
-        return self.type, self.shape, self.data
+        return signature(self.type), self.shape, self.data
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _again, (self.type.spelling, self.shape, self.data)
+        return _again, (self.type.spelling if self._host is None else self._host, self.shape, self.data)
 
     def __setattr__(self, name: str, value: object) -> None:
         if hasattr(self, name) or name not in self.__slots__:
@@ -95,18 +98,22 @@ class Constant:
         return "<constant %s(%s), %s>" % (self.type, ", ".join(map(str, self.shape)), self.digest[:8])
 
 
-def _again(spelling: str, shape: tuple[int, ...], data: bytes) -> Constant:
-    return Constant(abi.parse(spelling, {}), shape, data)
+def _again(element: Any, shape: tuple[int, ...], data: bytes) -> Constant:
+    """A table by the spelling of its elements' type, or the class of a struct."""
+    if isinstance(element, str):
+        return Constant(abi.parse(element, {}), shape, data)
+    return Constant(abi_type(element), shape, data, element)
 
 
 def constant(table: Any, dtype: Any = None) -> Any:
-    """A table that is compiled into the kernels that read it: of a list or tuple of numbers, vectors or matrices, of
-    lists of those (1 to 4 axes), or of a NumPy array.
+    """A table that is compiled into the kernels that read it: of a list or tuple of numbers, vectors, matrices or
+    structs, of lists of those (1 to 4 axes), or of a NumPy array.
 
-    The elements' type is that of the array, or of the vectors; of Python's numbers it is int32 or, where one has a
-    point, float32. `dtype` says otherwise: `kb.constant(rows, dtype=kb.vec3)` makes vectors of the last axis. A single
-    number, vector or matrix is given back as it is: a kernel that captures it has it as a constant anyway. Raises
-    TypeError, ValueError, OverflowError.
+    The elements' type is that of the array, of the vectors or of the structs; of Python's numbers it is int32 or, where
+    one has a point, float32. `dtype` says otherwise: `kb.constant(rows, dtype=kb.vec3)` makes vectors of the last axis,
+    and `dtype=Spring` structs of dictionaries, of tuples, or of NumPy's records with fields of the same names. A single
+    number, vector, matrix or struct is given back as it is: a kernel that captures it has it as a constant anyway.
+    Raises TypeError, ValueError, OverflowError.
     """
     if isinstance(table, Constant):
         if dtype is None or abi_type(dtype) == table.type:
@@ -116,7 +123,10 @@ def constant(table: Any, dtype: Any = None) -> Any:
     if not is_table and not _is_numpy(table):
         return _single(table, dtype)
     wanted = None if dtype is None else _wanted(dtype)
-    if _is_numpy(table):
+    host = dtype if isinstance(wanted, abi.Struct) else None
+    if _is_numpy(table) and table.dtype.names:
+        table = _records(table, wanted)
+    elif _is_numpy(table):
         own = _numpy_type(table)
         if wanted is None or wanted == own:
             return Constant(own, _checked_shape(table.shape), _numpy_bytes(table))
@@ -124,9 +134,10 @@ def constant(table: Any, dtype: Any = None) -> Any:
     if not isinstance(table, (list, tuple)):
         raise TypeError("kb.constant: a NumPy array without axes is a number: pass `float(x)` or `int(x)`")
     leaves: list[tuple[str, Any]] = []
-    shape = _flatten(table, "", leaves)
+    shape = _flatten(table, "", leaves, (list, tuple) if host is None else (list,))
     if wanted is None:
         wanted = _common_type(leaves)
+        host = type(leaves[0][1]) if isinstance(wanted, abi.Struct) else None
     parts = _parts_of(wanted)
     if parts and leaves and not isinstance(leaves[0][1], (Vec, Mat)):  # rows of numbers, for vectors or matrices
         if shape[len(shape) - len(parts) :] != parts or len(shape) == len(parts):
@@ -135,15 +146,34 @@ def constant(table: Any, dtype: Any = None) -> Any:
                 "kb.constant: a table of %s has %s, but this one has the shape %r" % (wanted, wants, shape)
             )
         shape = shape[: len(shape) - len(parts)]
-    return Constant(wanted, _checked_shape(shape), b"".join([_packed(wanted, *leaf) for leaf in leaves]))
+    return Constant(wanted, _checked_shape(shape), b"".join([_packed(wanted, *leaf) for leaf in leaves]), host)
 
 
 def _wanted(dtype: Any) -> abi.Type:
     """The type of the elements. Raises TypeError for one that no table has."""
     found = abi_type(dtype)
-    if not isinstance(found, (abi.Scalar, abi.Vector, abi.Matrix)):
-        raise TypeError("kb.constant: a table has numbers, vectors or matrices, not %s" % found)
-    return found
+    if not isinstance(found, (abi.Scalar, abi.Vector, abi.Matrix, abi.Struct)):
+        raise TypeError("kb.constant: a table has numbers, vectors, matrices or structs, not %s" % found)
+    return _checked_type(found)
+
+
+def _checked_type(type: abi.Type) -> abi.Type:
+    """The type itself. Raises TypeError for a struct that no table has."""
+    if isinstance(type, abi.Struct):
+        from . import constant_structs  # few tables have structs
+
+        constant_structs.check(type)
+    return type
+
+
+def _records(array: Any, wanted: abi.Type | None) -> Any:
+    """NumPy's records as lists of dictionaries. Raises TypeError."""
+    if not isinstance(wanted, abi.Struct):
+        names = ", ".join(array.dtype.names)
+        raise TypeError("kb.constant: this array has records (%s): name the struct, `dtype=Spring`" % names)
+    from . import constant_structs
+
+    return constant_structs.listed(array, wanted)
 
 
 def _single(value: Any, dtype: Any) -> Any:
@@ -187,15 +217,16 @@ def _numpy_bytes(array: Any) -> bytes:
 # Lists
 
 
-def _flatten(items: Sequence[Any], place: str, leaves: list[tuple[str, Any]]) -> tuple[int, ...]:
-    """The shape of nested lists, whose innermost items go to `leaves` with their places. Raises ValueError."""
+def _flatten(items: Sequence[Any], place: str, leaves: list[tuple[str, Any]], rows: Any) -> tuple[int, ...]:
+    """The shape of nested lists, whose innermost items go to `leaves` with their places; what is a row, and no item, is
+    of one of the classes `rows`. Raises ValueError."""
     shapes = []
     for number, item in enumerate(items):
         at = "%s[%d]" % (place, number)
-        if isinstance(item, (list, tuple)) and not isinstance(item, (Vec, Mat)):
-            shapes.append(_flatten(item, at, leaves))
+        if isinstance(item, rows) and not isinstance(item, (Vec, Mat)):
+            shapes.append(_flatten(item, at, leaves, rows))
         elif _is_numpy(item) and item.ndim:
-            shapes.append(_flatten(item.tolist(), at, leaves))
+            shapes.append(_flatten(item.tolist(), at, leaves, rows))
         else:
             leaves.append((at, item.item() if _is_numpy(item) else item))
             shapes.append(())
@@ -224,6 +255,8 @@ def _own_type(at: str, item: Any) -> abi.Type:
     own = getattr(type(item), "_kb_type_", None)
     if isinstance(own, (abi.Scalar, abi.Vector, abi.Matrix)):
         return own
+    if getattr(type(item), "_kb_struct_", False):
+        return _checked_type(abi_type(type(item)))
     if isinstance(item, bool):
         return abi.BOOL
     if isinstance(item, int):
@@ -232,7 +265,9 @@ def _own_type(at: str, item: Any) -> abi.Type:
         return abi.INT32
     if isinstance(item, float):
         return abi.FLOAT32
-    raise TypeError("kb.constant: %s is %s, and a table has numbers, vectors or matrices" % (at, describe(item)))
+    raise TypeError(
+        "kb.constant: %s is %s, and a table has numbers, vectors, matrices or structs" % (at, describe(item))
+    )
 
 
 def _checked_shape(shape: Sequence[int]) -> tuple[int, ...]:
@@ -256,6 +291,10 @@ def _parts_of(type: abi.Type) -> tuple[int, ...]:
 
 def _packed(element: abi.Type, at: str, item: Any) -> bytes:
     """An element, or one of its numbers. Raises TypeError, OverflowError."""
+    if isinstance(element, abi.Struct):
+        from . import constant_structs
+
+        return constant_structs.packed(element, at, item)
     scalar = _scalar(element)
     if isinstance(item, (Vec, Mat)):
         if item._kb_type_ != element:
@@ -277,8 +316,12 @@ def _numbers(item: Any) -> Iterator[Any]:
             yield part
 
 
-def _element(type: abi.Type, data: bytes) -> Any:
+def _element(type: abi.Type, data: bytes, host: Any) -> Any:
     """An element as the host has it."""
+    if isinstance(type, abi.Struct):
+        from . import constant_structs
+
+        return constant_structs.element(host, type, data)
     scalar = _scalar(type)
     numbers = struct.unpack("<%d%s" % (type.size // scalar.size, scalar.code), data)
     if isinstance(type, abi.Scalar):

@@ -52,6 +52,7 @@ _REMEDIES = {
     905: "the default stream cannot take part in a capture: name a stream",
     906: "work on the default stream would wait for a stream that is being captured: name another stream",
     908: "the capture was begun in another thread",
+    912: "the GPU cannot hold such a cluster at once: make cluster_dim, block_dim or the shared memory smaller",
     999: "the driver gives no reason; `dmesg | grep -i nvrm` may",
 }
 

@@ -25,6 +25,7 @@ Versions of the format. The first 56 bytes, and `generator` in the manifest, sta
         2026-11-30   of a kernel `dynamic_shared`
         2026-11-30   of a kernel `launch_bounds`, of a cubin `constants`, of a kernel in it `min_blocks`
         2026-11-30   of a kernel `plain` and `shared_memory`; the type `flat`
+        2026-11-30   of a kernel `cluster_dim`
 """
 
 from __future__ import annotations

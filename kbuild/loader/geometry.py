@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 MAX_THREADS = 2**31 - 1  # of one driver launch; a thread's linear number is an int32 that every driver accepts
 MAX_BLOCK = 1024
+MAX_CLUSTER = 8  # blocks of a cluster, on every GPU that has clusters
 
 
 def axes(dim: object, ndim: int) -> tuple[int, ...]:

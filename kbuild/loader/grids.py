@@ -156,6 +156,7 @@ def plan(dim: object, shape: Shape, block_dim: int, max_blocks: int = 0) -> Iter
     if shape.whole:
         count = _product(geometry.axes(dim, shape.ndim))
         _check_whole(dim, count, block_dim)
+        _check_clusters(count // block_dim, block_dim, shape)
         _check_cap(count // block_dim, max_blocks)
     return ((header, (blocks, 1, 1), (block_dim, 1, 1)) for header, blocks in grids)
 
@@ -207,6 +208,7 @@ def _of_grid(grid: Grid, shape: Shape, block_dim: int, max_blocks: int) -> Itera
     count = _product(grid.grid) * _product(block)
     _check_count(count)
     if whole:
+        _check_clusters(grid.grid[0], 0, shape)
         _check_cap(_product(grid.grid), max_blocks)
     else:
         grids = geometry.plan(count, 1, block[0], shape.has_origin, max_blocks)
@@ -244,6 +246,20 @@ def _check_whole(dim: object, count: int, block_dim: int) -> None:
             "block=" % (dim, count, block_dim, above)
         )
     _check_count(count)
+
+
+def _check_clusters(blocks: int, block_dim: int, shape: Shape) -> None:
+    """`blocks` along x make up whole clusters; `block_dim` threads each where a `dim` has asked for them, else 0."""
+    if not shape.cluster or blocks % shape.cluster == 0:
+        return
+    above = blocks + shape.cluster - blocks % shape.cluster
+    has, cure = "the grid has %d along x" % blocks, "give a grid of %d blocks along x" % above
+    if block_dim:
+        has, cure = "dim makes %d" % blocks, "launch %d threads" % (above * block_dim)
+    raise ValueError(
+        "it runs in clusters of %d blocks, and %s, no multiple of that\n"
+        "  help: %s and let those past the end do nothing between its barriers" % (shape.cluster, has, cure)
+    )
 
 
 def _check_count(count: int) -> None:

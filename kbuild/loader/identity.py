@@ -24,6 +24,7 @@ import sys
 from . import abi
 from .digest import sha256
 from .layout import ArrayAnnotation, abi_type
+from .pack import signature
 from .types import Function
 
 TYPE_CHECKING = False
@@ -192,7 +193,7 @@ def encode(value: Any) -> list[Any]:
     if isinstance(value, Function):
         return ["function", value.name]
     if getattr(kind, "_kb_constant_", False):
-        return ["constant", value.type.spelling, list(value.shape), value.digest]
+        return ["constant", signature(value.type), list(value.shape), value.digest]
     if getattr(kind, "_kb_struct_", False):
         return ["struct", _qualified(kind), [[name, encode(item)] for name, item in sorted(vars(value).items())]]
     if isinstance(getattr(kind, "_kb_type_", None), abi.Scalar):

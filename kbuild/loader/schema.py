@@ -96,6 +96,10 @@ def _min_blocks(value: object) -> str | None:
     return None if type(value) is int and 1 <= value <= 32 else "1 to 32"
 
 
+def _cluster(value: object) -> str | None:
+    return None if type(value) is int and 1 <= value <= 8 else "1 to 8"
+
+
 def _bounds(value: object) -> str | None:
     right = type(value) is list and len(value) == 2 and _block_dim(value[0]) is None
     right = right and (value[1] == 0 or _min_blocks(value[1]) is None) and type(value[1]) is int  # type: ignore[index]
@@ -222,6 +226,7 @@ _KERNEL = {
     "launch_bounds": _May(_bounds),  # a block has at most so many threads; so many blocks fit at least (0: not said)
     "whole_blocks": _May(_true),  # its threads wait for one another, or ask for their place in the grid
     "dynamic_shared": _May(_positive),  # its launch gives shared memory, for an array with rows of so many bytes
+    "cluster_dim": _May(_cluster),  # its blocks run together in clusters of so many along x
     "origin": _May(_true),  # its header says where it begins: of one coordinate, and in newer bundles
     "plain": _May(_true),  # written in CUDA C++: no launch header, and whoever launches it gives the grid
     "shared_memory": _May(_positive),  # bytes that each block of a plain kernel gets unless the launch says so
@@ -469,6 +474,8 @@ def _check_parameters(place: str, kernel: Row, structs: dict[str, abi.Struct], t
         raise BundleError("manifest.%s.origin is of kernels with one coordinate, not %d" % (place, kernel["ndim"]))
     if "dynamic_shared" in kernel and "whole_blocks" not in kernel:
         raise BundleError("manifest.%s.dynamic_shared is of kernels that run in whole_blocks" % place)
+    if "cluster_dim" in kernel and "whole_blocks" not in kernel:
+        raise BundleError("manifest.%s.cluster_dim is of kernels that run in whole_blocks" % place)
     most = kernel.get("launch_bounds", (1024,))[0]
     if kernel["block_dim"] > most:
         raise BundleError(

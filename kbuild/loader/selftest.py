@@ -57,17 +57,19 @@ class _Source:
         return self.state >> 32
 
 
-def dim_of(ndim: int, block_dim: int, whole_blocks: bool) -> tuple[int, ...]:
-    """What a kernel is launched over; in whole blocks two of them where that fits. Raises Unsuitable."""
+def dim_of(ndim: int, block_dim: int, whole_blocks: bool, cluster_dim: int = 1) -> tuple[int, ...]:
+    """What a kernel is launched over; in whole blocks (and clusters of them) two where that fits. Raises Unsuitable."""
     if not whole_blocks:
         return DIMS[ndim]
-    if ndim == 1 and block_dim <= WHOLE_DIMS[1][0] // 2:
-        return (2 * block_dim,)
+    together = block_dim * cluster_dim
+    if ndim == 1 and together <= WHOLE_DIMS[1][0] // 2:
+        return (2 * together,)
     count = 1
     for extent in WHOLE_DIMS[ndim]:
         count *= extent
-    if count % block_dim:
-        raise Unsuitable("%d threads are launched, and they make no whole blocks of %d" % (count, block_dim))
+    if count % together:
+        what = "whole blocks of %d" % block_dim if cluster_dim == 1 else "whole clusters of %d" % together
+        raise Unsuitable("%d threads are launched, and they make no %s" % (count, what))
     return WHOLE_DIMS[ndim]
 
 

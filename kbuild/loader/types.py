@@ -11,6 +11,7 @@ import sys
 
 from . import abi, placing
 from .errors import LaunchError, did_you_mean
+from .geometry import MAX_CLUSTER
 from .layout import ArrayAnnotation, abi_type, struct
 from .values import (
     bool_,
@@ -68,6 +69,7 @@ _KERNEL_OPTIONS = {
     "asserts": bool,
     "enable_backward": bool,
     "block_dim": int,
+    "cluster_dim": int,
     "max_iterations": int,
     "launch_bounds": object,
     "max_registers": int,
@@ -174,10 +176,11 @@ def kernel(function: Any = None, **options: object) -> Any:
     Options: `fmad` (whether `a * b + c` may be fused) and `asserts` (whether `assert` is compiled), by default as the
     project says, `fast_math` (approximate division, roots and functions) and `max_registers` (of a thread; what does
     not fit is spilled) alike; `enable_backward`, `block_dim` (threads a block unless the launch says otherwise; by
-    default as many as suit the code and the GPU), `launch_bounds` (most threads of a block, or that and how many blocks
-    a multiprocessor is to hold at least, or "auto"), `max_iterations` (how many trips a loop takes at most, each time
-    it is entered, whose number of trips is not known before: gradients then need no run that counts them; one that
-    takes more is an error of the launch that goes backward). An unknown one raises TypeError.
+    default as many as suit the code and the GPU), `cluster_dim` (blocks of a cluster, which run together and reach one
+    another's shared memory, on GPUs of compute capability 9.0 and later), `launch_bounds` (most threads of a block, or
+    that and how many blocks a multiprocessor is to hold at least, or "auto"), `max_iterations` (how many trips a loop
+    takes at most, each time it is entered, whose number of trips is not known before: gradients then need no run that
+    counts them; one that takes more is an error of the launch that goes backward). An unknown one raises TypeError.
     """
     for name, value in options.items():
         _check_option(name, value)
@@ -207,6 +210,8 @@ def _check_option(name: str, value: object) -> None:
         raise TypeError("@kernel: %s wants %s, not %r" % (name, wanted.__name__, value))
     if name == "block_dim" and not 1 <= value <= 1024:  # type: ignore[operator]
         raise TypeError("@kernel: block_dim is 1 to 1024 threads, not %r" % value)
+    if name == "cluster_dim" and not 1 <= value <= MAX_CLUSTER:  # type: ignore[operator]
+        raise TypeError("@kernel: cluster_dim is 1 to %d blocks of a cluster, not %r" % (MAX_CLUSTER, value))
     if name == "max_registers" and not 16 <= value <= 255:  # type: ignore[operator]
         raise TypeError("@kernel: max_registers is 16 to 255 registers of a thread, not %r" % value)
     if name == "max_iterations" and not 1 <= value < 1 << 31:  # type: ignore[operator]

@@ -80,7 +80,7 @@ def options_of(config: AuditConfig, wanted: Wanted) -> Options:
             raise UsageError(f"there is no check {name!r}", help=near)
     named = [name for name in wanted.checks or CHECKS if name != MACHINE_CODE or wanted.machine_code]
     checks = () if wanted.graph else rules_of(config).wanted(named)
-    return Options(checks, config.block_dim, config.time_limit, wanted.verbose, wanted.graph)
+    return Options(checks, config.block_dim, time_limit=config.time_limit, verbose=wanted.verbose, graph=wanted.graph)
 
 
 def chosen(scanned: Scanned, patterns: Sequence[str]) -> list[ScannedKernel]:

@@ -12,6 +12,8 @@ from kbuild.nvrtc import Toolchain
 from kbuild.scan.data import ScannedKernel
 from kbuild.targets import Target
 
+Parts = Sequence[tuple[Target, Toolchain]]
+
 
 class Lowered(Protocol):
     """A unit's manifest data: `ndim` and parameters of each kernel by name, and the layouts of structs."""
@@ -23,10 +25,26 @@ class Lowered(Protocol):
     def structs(self) -> dict[str, dict[str, Any]]: ...
 
 
-def too_many_parameters(
-    unit: Lowered, kernels: Mapping[str, ScannedKernel], parts: Sequence[tuple[Target, Toolchain]]
-) -> Iterator[Diagnostic]:
-    """A diagnostic at the `def` of each kernel whose parameters some target does not take. `kernels` by name."""
+def beyond_targets(unit: Lowered, kernels: Mapping[str, ScannedKernel], parts: Parts) -> Iterator[Diagnostic]:
+    """A diagnostic at the `def` of each kernel that some target cannot have. `kernels` by name."""
+    yield from too_many_parameters(unit, kernels, parts)
+    yield from without_clusters(unit, kernels, parts)
+
+
+def without_clusters(unit: Lowered, kernels: Mapping[str, ScannedKernel], parts: Parts) -> Iterator[Diagnostic]:
+    """Of kernels that run in clusters, where there are none."""
+    without = list(dict.fromkeys(one.name for one, _ in parts if not targets.limits(one.arch).has_clusters))
+    for name, row in unit.rows.items() if without else ():
+        if row.get("cluster_dim"):
+            kernel = kernels[name]
+            text = f"{name} runs in clusters (cluster_dim={row['cluster_dim']}), which {', '.join(without)} cannot"
+            help = "clusters begin with compute capability 9.0 (sm_90): leave older targets out, or put the kernel "
+            help += "into a package of its own that is built for newer ones"
+            yield Diagnostic("KB306", text, kernel.span, help=help, kernel=name)
+
+
+def too_many_parameters(unit: Lowered, kernels: Mapping[str, ScannedKernel], parts: Parts) -> Iterator[Diagnostic]:
+    """Of kernels whose parameters some target does not take."""
     structs = struct_table.parse(unit.structs)
     for name, row in unit.rows.items():
         types = [abi.parse(spelling, structs) for _, spelling in row["parameters"]]

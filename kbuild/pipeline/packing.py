@@ -148,6 +148,7 @@ def _kernels(
             lowered["optional"],
             whole_blocks=lowered["whole_blocks"],
             dynamic_shared=lowered["dynamic_shared"],
+            cluster_dim=lowered["cluster_dim"],
             any_block_dim=not kernel.is_block_dim_chosen,
             waits=lowered["waits"],
             bounds=bounds,

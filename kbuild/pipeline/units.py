@@ -30,7 +30,7 @@ from kbuild.nvrtc import (
 from kbuild.pipeline import cuda
 from kbuild.pipeline.bounds import Chosen, Open, choose, known, with_bounds
 from kbuild.pipeline.gradients import collapsed, refusals
-from kbuild.pipeline.limits import parameter_limit, too_many_parameters
+from kbuild.pipeline.limits import beyond_targets, parameter_limit
 from kbuild.scan.client import Scanner
 from kbuild.scan.data import LoweredUnit, Scanned, ScannedKernel, ScannedUnit, diagnostic_from_json
 from kbuild.targets import Target
@@ -144,7 +144,7 @@ class Compilation:
         """Raises CompileError for kernels that a target cannot have."""
         faults: list[Diagnostic] = []
         for unit, code in zip(units, lowered, strict=True):
-            faults += too_many_parameters(code, {kernels[i].name: kernels[i] for i in unit.kernels}, self.parts)
+            faults += beyond_targets(code, {kernels[i].name: kernels[i] for i in unit.kernels}, self.parts)
         if faults:
             raise CompileError(faults)
 
@@ -296,7 +296,7 @@ def try_units(
     work: list[tuple[int, Job, UnitCode, Entries]] = []
     for unit, code in zip(units, codes, strict=True):
         entries = _entries(unit, kernels)
-        found.append(list(too_many_parameters(code, {kernels[i].name: kernels[i] for i in unit.kernels}, plan.parts)))
+        found.append(list(beyond_targets(code, {kernels[i].name: kernels[i] for i in unit.kernels}, plan.parts)))
         if not found[-1]:
             jobs = (plan.job(unit, code, part.arch, toolchain) for part, toolchain in plan.parts)
             work += [(len(found) - 1, job, code, entries) for job in jobs]

@@ -12,11 +12,9 @@ from typing import Any
 
 from kbuild.audit import kernel as analyses
 from kbuild.audit.findings import KernelAudit, Options
-from kbuild.audit.graph import synchronization
 from kbuild.audit.plain import decode
 from kbuild.errors import Report
 from kbuild.ir import nodes
-from kbuild.ir.traverse import callees
 from kbuild.loader.cuda_files import CudaKernel
 from kbuild.scan.data import Request, ScannedKernel
 from kbuild.scan.units import Found, lower
@@ -43,14 +41,8 @@ def audit_kernels(
 
 def audit_kernel(kernel: nodes.Kernel, row: ScannedKernel, options: Options) -> KernelAudit:
     """One kernel, at the block size that it says, else at the nominal one."""
-    block_dim = row.block_dim if row.is_block_dim_chosen else options.block_dim
-    made = analyses.audit(kernel, replace(options, block_dim=block_dim))
-    functions = [kernel.function, *callees(kernel.function)]
-    return replace(
-        made,
-        kernel=row.name,
-        span=row.span,
-        findings=tuple(replace(one, kernel=row.name) for one in made.findings),
-        functions=tuple(one.span for one in functions if one.span is not None),
-        graph=synchronization(kernel) if options.graph else "",
-    )
+    block = (row.block_dim, 1, 1) if row.is_block_dim_chosen else None
+    block_dim = row.block_dim if block else options.block_dim
+    made = analyses.audit(kernel, replace(options, block_dim=block_dim, block=block))
+    findings = tuple(replace(one, kernel=row.name) for one in made.findings)
+    return replace(made, kernel=row.name, span=row.span, findings=findings)

@@ -206,6 +206,7 @@ def lower(kernels: Sequence[tuple[CudaKernel, str]], settings: CudaSettings) -> 
             "whole_blocks": False,
             "waits": False,
             "dynamic_shared": 0,
+            "cluster_dim": 0,
             "parameters": [[p.name, p.type.spelling] for p in said.parameters],
             "optional": list(said.optional),
             "shared_memory": kernel.cuda.shared_memory,

@@ -42,7 +42,7 @@ def _attempt(kernel: Kernel, trial: int, block_dim: int) -> dict[str, Any]:
     samples = selftest.samples(parameters, arguments)
     memories = {id(s): Memory(s.element, s.shape, list(s.data)) for s in samples.values()}
     before = {path: _packed(sample, sample.data) for path, sample in samples.items()}
-    dim = selftest.dim_of(kernel.ndim, block_dim, in_whole_blocks(kernel))
+    dim = selftest.dim_of(kernel.ndim, block_dim, in_whole_blocks(kernel), kernel.cluster_dim or 1)
     outcome = run(kernel, dim, [_value(a, memories) for a in arguments.values()], _MAX_STEPS, block_dim)
     changes = {}
     for path, sample in samples.items():

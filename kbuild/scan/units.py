@@ -405,6 +405,7 @@ def _manifest_part(kernel: nodes.Kernel) -> dict[str, object]:
         "whole_blocks": in_whole_blocks(kernel),
         "waits": True,  # as `codegen` begins every kernel
         "dynamic_shared": dynamic_row(kernel.function) or 0,
+        "cluster_dim": kernel.cluster_dim or 0,
         "parameters": [[p.name, p.type.spelling] for p in kernel.function.parameters],
         "optional": optional_parameters(kernel.function),
     }

@@ -1,4 +1,5 @@
 """Threads of a block in step: each runs until it waits at a barrier, or ends; then those go on that a barrier lets go.
+So do those of the blocks of a cluster.
 
     run_in_step([Run(thread, machine.call(…)), …], switch)
 
@@ -10,10 +11,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Generator, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 from kbuild.ir import nodes
+from kbuild.ir.blocks import in_whole_blocks
+from kbuild.ir.nodes import Kernel
 from kbuild.sim.values import Fault
 
 WARP = 32
@@ -27,12 +30,14 @@ class Divergence(Fault):
 @dataclass(frozen=True)
 class Launch:
     """Blocks of the grid and threads of a block along x, y, z; `dim` splits a thread's number into coordinates.
-    `shared` are the bytes of shared memory that each block gets beside what its kernel declares."""
+    `shared` are the bytes of shared memory that each block gets beside what its kernel declares; `cluster` blocks along
+    x run together."""
 
     grid: Triple
     block: Triple
     dim: tuple[int, ...]
     shared: int = 0
+    cluster: int = 1
 
     @property
     def count(self) -> int:
@@ -52,6 +57,17 @@ def over(dim: tuple[int, ...], block: int) -> Launch:
     return Launch((-(-math.prod(dim) // block), 1, 1), (block, 1, 1), dim)
 
 
+def in_clusters(launch: Launch, kernel: Kernel) -> Launch:
+    """The launch as the kernel runs it. Raises ValueError for one in parts of blocks, or of clusters, where the kernel
+    wants whole ones."""
+    if launch.count % math.prod(launch.block) and in_whole_blocks(kernel):
+        raise ValueError(f"{kernel.name} runs in whole blocks, and {launch} is none")
+    cluster = kernel.cluster_dim or 1
+    if launch.grid[0] % cluster:
+        raise ValueError(f"{kernel.name} runs in clusters of {cluster} blocks, and {launch} is none")
+    return launch if cluster == launch.cluster else replace(launch, cluster=cluster)
+
+
 def unravel(number: int, extents: Sequence[int]) -> tuple[int, ...]:
     """Coordinates of a row-major number."""
     found = []
@@ -63,7 +79,9 @@ def unravel(number: int, extents: Sequence[int]) -> tuple[int, ...]:
 
 @dataclass(eq=False)
 class Thread:
-    """One thread: its number in the launch, its coordinates, its block, its number there, and what it has seen."""
+    """One thread: its number in the launch, its coordinates, its block, its number there, what it has seen of others by
+    their numbers, and how many barriers of its cluster it has passed. `way` is where it is: the calls it is in, and of
+    the loops how many trips it has made."""
 
     number: int
     coordinates: tuple[int, ...]
@@ -71,23 +89,26 @@ class Thread:
     index: int
     time: int = 1
     seen: dict[int, int] = field(default_factory=dict)
+    way: list[int] = field(default_factory=list)
+    clusters: int = 0
 
     def stamp(self) -> Stamp:
         """This moment."""
-        return self.number, self.block, self.index, self.time
+        return self.number, self.time
 
     def sees(self, stamp: Stamp) -> bool:
         """What happened at that moment came before, for sure."""
-        number, block, index, time = stamp
-        return number == self.number or (block == self.block and self.seen.get(index, 0) >= time)
+        number, time = stamp
+        return number == self.number or self.seen.get(number, 0) >= time
 
 
-Stamp: TypeAlias = tuple[int, int, int, int]
+Stamp: TypeAlias = tuple[int, int]
 
 
 @dataclass(eq=False)
 class Waiting:
-    """A thread waits: at which statement, and for which lanes of its warp (None: for the whole block).
+    """A thread waits: at which statement, for which lanes of its warp (None: for the whole block, or the cluster), and
+    on which `way` it came there: in other trips of a loop, threads do not meet.
 
     At an operation of the warp it waits for all lanes that the block has, none ended, and `offers` them its arguments
     (None at a barrier); then `offered` has those of all by lane.
@@ -95,8 +116,13 @@ class Waiting:
 
     stmt: nodes.Stmt
     mask: int | None
+    way: tuple[int, ...]
     offers: tuple[Any, ...] | None = None
     offered: dict[int, tuple[Any, ...]] = field(default_factory=dict)
+
+    @property
+    def is_of_cluster(self) -> bool:
+        return isinstance(self.stmt, nodes.Barrier) and self.stmt.of_cluster
 
 
 Steps: TypeAlias = Generator[Waiting, None, Any]
@@ -122,7 +148,7 @@ def to_end(steps: Steps) -> Any:
 
 
 def run_in_step(runs: Sequence[Run], switch: Callable[[Thread], None]) -> None:
-    """Runs the threads of a block to their ends; `switch` is told who runs. Raises Fault."""
+    """Runs the threads of a block, or of those of a cluster, to their ends; `switch` is told who runs. Raises Fault."""
     ready = list(runs)
     while ready:
         for run in ready:
@@ -144,16 +170,20 @@ def run_in_step(runs: Sequence[Run], switch: Callable[[Thread], None]) -> None:
 def _released(runs: Sequence[Run]) -> Iterator[list[Run]]:
     """Groups whose members all wait at one barrier, with nobody missing."""
     parties: dict[tuple[Any, ...], list[Run]] = {}
+    members: dict[tuple[Any, ...], list[Run]] = {}
     for run in runs:
+        block, warp = run.thread.block, run.thread.index // WARP
+        for place in ((), (block,), (block, warp)):
+            members.setdefault(place, []).append(run)
         if run.waiting is not None:
-            warp = None if run.waiting.mask is None else run.thread.index // WARP
-            parties.setdefault((warp, run.waiting.mask, id(run.waiting.stmt)), []).append(run)
-    for (warp, mask, _), party in parties.items():
-        if warp is None:
-            is_complete = len(party) == len(runs)
+            mask = run.waiting.mask
+            place = () if run.waiting.is_of_cluster else (block,) if mask is None else (block, warp)
+            parties.setdefault((place, mask, id(run.waiting.stmt), run.waiting.way), []).append(run)
+    for (place, mask, _, _), party in parties.items():
+        if mask is None:
+            is_complete = len(party) == len(members[place])
         else:
-            lanes = runs[warp * WARP : (warp + 1) * WARP]
-            named = [one for one in lanes if mask >> (one.thread.index % WARP) & 1]
+            named = [one for one in members[place] if mask >> (one.thread.index % WARP) & 1]
             may_end = party[0].waiting is not None and party[0].waiting.offers is None
             is_complete = all((may_end and one.has_ended) or one in party for one in named)
         if is_complete:
@@ -173,26 +203,32 @@ def _meet(group: Sequence[Run]) -> None:
         for index, time in clock.items():
             seen[index] = max(time, seen.get(index, 0))
     for run in group:
-        seen[run.thread.index] = run.thread.time
+        seen[run.thread.number] = run.thread.time
     for run in group:
+        assert run.waiting is not None
         run.thread.seen = seen
         run.thread.time += 1
+        run.thread.clusters += run.waiting.is_of_cluster
 
 
 def _divergence(stuck: Run, runs: Sequence[Run]) -> Divergence:
     assert stuck.waiting is not None
-    waits, mask = stuck.waiting.stmt, stuck.waiting.mask
+    waits, mask, way = stuck.waiting.stmt, stuck.waiting.mask, stuck.waiting.way
     awaited = [
         run
         for run in runs
-        if run.waiting is None or run.waiting.stmt is not waits or run.waiting.mask != mask
+        if run.waiting is None or run.waiting.stmt is not waits or (run.waiting.mask, run.waiting.way) != (mask, way)
+        if stuck.waiting.is_of_cluster or run.thread.block == stuck.thread.block
         if mask is None or (run.thread.index // WARP == stuck.thread.index // WARP)
         if mask is None or mask >> (run.thread.index % WARP) & 1
     ]
     other = awaited[0]
     where = "barrier" if other.waiting is None or other.waiting.offers is None else "operation of the warp"
     does = "has ended" if other.has_ended else f"waits at another {where}, {_place(other)}"
+    if other.waiting is not None and other.waiting.stmt is waits and other.waiting.mask == mask:
+        does = "waits there in another trip of a loop, or another call"
     what = "the block" if mask is None else f"the lanes 0x{mask:x}"
+    what = "the cluster" if stuck.waiting.is_of_cluster else what
     if stuck.waiting.offers is not None:
         said = f"an operation of the warp that not all of its lanes reach: thread {other.thread.coordinates} {does}"
     else:
@@ -220,6 +256,8 @@ def numbered(what: str, thread: Thread, launch: Launch) -> int:
             return math.prod(launch.grid)
         case "warp_id":
             return thread.index // WARP
+        case "cluster_rank":
+            return thread.block % launch.cluster
     assert what == "lane_id"
     return thread.index % WARP
 

@@ -1,4 +1,5 @@
-"""The one instruction that NumPy has no function for: `a * b + c` of many floats, rounded once.
+"""Machine code in this process; and the one instruction that NumPy has no function for: `a * b + c` of many floats,
+rounded once.
 
 Every x86-64 processor since 2013 has it, for eight float32 or four float64 at a time, and IEEE 754 says what it gives,
 to the last bit: what `fused` computes by a dozen passes. Its machine code is the table below, put into memory that may
@@ -105,13 +106,19 @@ _DATA: Final = object.__basicsize__
 @cache
 def _routine(dtype: np.dtype[Any], signs: int) -> Callable[..., None] | None:
     """The machine code for floats of a type, to be called; once in a process."""
-    if dtype not in _MULTIPLY_ADD or not _has_instruction():
+    if dtype not in _MULTIPLY_ADD:
+        return None
+    return function(_code(dtype, signs), [*[ctypes.c_void_p] * 4, ctypes.c_size_t, ctypes.c_void_p])
+
+
+def function(code: bytes, arguments: Sequence[Any]) -> Callable[..., None] | None:
+    """Machine code as a function of arguments of these types of ctypes; None where it cannot run, or may not."""
+    if not _has_instruction():
         return None
     if sys.implementation.name != "cpython" or _AT(id(_STEPS[0]) + _DATA).value != _STEPS_AT[0]:
         return None
-    code = _code(dtype, signs)
     try:
-        file = os.memfd_create("kbuild-fma")
+        file = os.memfd_create("kbuild-routine")
         try:
             os.write(file, code)
             memory = mmap.mmap(file, len(code), mmap.MAP_PRIVATE, mmap.PROT_READ | mmap.PROT_EXEC)
@@ -120,9 +127,14 @@ def _routine(dtype: np.dtype[Any], signs: int) -> Callable[..., None] | None:
     except (AttributeError, OSError):  # no Linux; no memory that may be executed
         return None
     held: Any = np.frombuffer(memory, np.uint8)
-    _HELD.append(held)
-    prototype = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4, ctypes.c_size_t, ctypes.c_void_p)
-    return prototype(held.ctypes.data)
+    made: Any = ctypes.CFUNCTYPE(None, *arguments)(held.ctypes.data)
+    made.memory = held  # which goes with it
+    return made  # type: ignore[no-any-return]
+
+
+def address(array: Any) -> int:
+    """Where an array's numbers lie, where there are routines."""
+    return _AT(id(array) + _DATA).value or 0
 
 
 def _code(dtype: np.dtype[Any], signs: int) -> bytes:
@@ -130,9 +142,7 @@ def _code(dtype: np.dtype[Any], signs: int) -> bytes:
     return bytes.fromhex("".join(line or instruction for line, _ in _CODE))
 
 
-_HELD: Final[list[Any]] = []  # machine code in use
-
-
+@cache
 def _has_instruction() -> bool:
     try:
         if os.uname().machine != "x86_64":

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
 from kbuild.ir import nodes
-from kbuild.ir.types import Constant, Scalar, Type, element_of
+from kbuild.ir.types import Constant, Scalar, Struct, Type, element_of
 from kbuild.sim.values import Memory, built
 
 
@@ -17,12 +16,15 @@ def table_memory(table: nodes.Table) -> Memory:
     """The elements of a table; nobody stores to it, so all threads and launches have the same."""
     type = table.type
     assert isinstance(type, Constant)
-    scalar = element_of(type.element)
+    kind = type.element
+    elements = [_element(kind, table.data, offset) for offset in range(0, len(table.data), kind.size)]
+    return Memory(kind, type.shape, elements, is_constant=True)
+
+
+def _element(type: Type, data: bytes, offset: int) -> Any:
+    if isinstance(type, Struct):
+        return {field.name: _element(field.type, data, offset + field.offset) for field in type.fields}
+    scalar = element_of(type)
     assert isinstance(scalar, Scalar)
-    numbers = (number for (number,) in struct.iter_unpack(f"<{scalar.code}", table.data))
-    count = len(table.data) // type.element.size
-    return Memory(type.element, type.shape, [_element(type.element, numbers) for _ in range(count)], is_constant=True)
-
-
-def _element(type: Type, numbers: Iterator[Any]) -> Any:
+    numbers = iter(struct.unpack_from(f"<{type.size // scalar.size}{scalar.code}", data, offset))
     return built(type, lambda _: next(numbers))

@@ -10,20 +10,34 @@ block (`sim.blocks`), so statements are generators that yield there. Expressions
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 from kbuild.errors import InternalError
 from kbuild.intrinsics.table import ALL_ROWS
 from kbuild.ir import nodes
-from kbuild.ir.blocks import in_whole_blocks
 from kbuild.ir.nodes import Expr, Function, Kernel, Stmt, Symbol
 from kbuild.ir.traverse import root_of
 from kbuild.ir.types import BOOL, Array, Matrix, Scalar, Shared, Struct, Type, Vector, element_of, is_composite
 from kbuild.sim import blocks, collectives, numbers, printing
 from kbuild.sim.blocks import WARP, Launch, Run, Steps, Thread, Waiting, run_in_step, to_end
 from kbuild.sim.tables import table_memory
-from kbuild.sim.values import Fault, Memory, OutOfBounds, Path, copied, fetch, native, shared_memory, zero
+from kbuild.sim.values import (
+    MAY_HAVE_ENDED,
+    MAY_NOT_HAVE_BEGUN,
+    Fault,
+    Memory,
+    OutOfBounds,
+    Path,
+    copied,
+    fetch,
+    native,
+    no_rank,
+    shared_memory,
+    zero,
+)
 
 _BREAK, _CONTINUE = object(), object()
 _WRAPS = Symbol("wraps", BOOL)  # in the frame of a function whose indices may count from the end
@@ -67,13 +81,13 @@ def run(
 
 def run_launch(kernel: Kernel, launch: Launch, arguments: list[Any], max_steps: int = 10_000_000) -> Outcome:
     """The same for a launch with a grid of its own."""
-    if launch.count % math.prod(launch.block) and in_whole_blocks(kernel):
-        raise ValueError(f"{kernel.name} runs in whole blocks, and {launch} is none")
+    launch = blocks.in_clusters(launch, kernel)
     machine = _Machine(max_steps, launch)
-    for number in range(math.prod(launch.grid)):
+    for first in range(0, math.prod(launch.grid), launch.cluster):
         machine.shared = {}
         runs = [
-            Run(thread, machine.call(kernel.function, [copied(a) for a in arguments]))
+            Run(thread, machine.thread_of(kernel.function, [copied(a) for a in arguments]))
+            for number in range(first, first + launch.cluster)
             for thread in launch.threads(number)
         ]
         run_in_step(runs, machine.switch)
@@ -86,30 +100,61 @@ class _Machine:
     launch: Launch
     outcome: Outcome = field(default_factory=Outcome)
     thread: Thread = field(default_factory=lambda: Thread(0, (0,), 0, 0))
-    shared: dict[Symbol, Memory] = field(default_factory=dict)
+    shared: dict[tuple[int, Symbol], Memory] = field(default_factory=dict)  # of each block
+    # Accesses to another block's shared memory since the last barrier of the cluster, by the thread's number.
+    away: dict[int, Expr] = field(default_factory=dict)
 
     def switch(self, thread: Thread) -> None:
         """From here on this thread runs."""
         self.thread = thread
+
+    def thread_of(self, function: Function, arguments: list[Any]) -> Steps:
+        """A thread from its beginning to its end."""
+        yield from self.call(function, arguments)
+        last = self.away.pop(self.thread.number, None)
+        if last is not None:
+            fault = Fault(MAY_HAVE_ENDED)
+            fault.span, fault.thread = last.span, self.thread.coordinates
+            raise fault
+
+    def note(self, kind: str, memory: Memory, path: Path, expr: Expr) -> None:
+        """An access of the thread's at a place in the source. Raises Fault."""
+        if memory.owner is not None and memory.owner[0] != self.thread.block:
+            if not self.thread.clusters:
+                raise Fault(MAY_NOT_HAVE_BEGUN)
+            self.away[self.thread.number] = expr
+        memory.note(kind, path, self.thread)
 
     def call(self, function: Function, arguments: list[Any]) -> Steps:
         frame: dict[Symbol, Any] = dict(zip(function.parameters, arguments, strict=True))
         if function.wraps:
             frame[_WRAPS] = True
         for symbol in function.shared:
-            frame[symbol] = self.shared_array(symbol)
+            frame[symbol] = self.shared_array(self.thread.block, symbol)
         result = yield from self.block(function.body, frame)
         return result.value if isinstance(result, _Returned) else None
 
-    def shared_array(self, symbol: Symbol) -> Memory:
-        """The block's own; who comes first makes it."""
+    def shared_array(self, block: int, symbol: Symbol) -> Memory:
+        """A block's own; who comes first makes it."""
         assert isinstance(symbol.type, Shared)
-        if symbol not in self.shared:
+        if (block, symbol) not in self.shared:
             shape = symbol.type.shape
             if symbol.type.is_dynamic:
                 shape = (self.launch.shared // symbol.type.row, *shape[1:])
-            self.shared[symbol] = shared_memory(symbol.type.element, shape)
-        return self.shared[symbol]
+            made = self.shared[block, symbol] = shared_memory(symbol.type.element, shape)
+            made.owner = block, symbol
+        return self.shared[block, symbol]
+
+    def elsewhere(self, array: Memory, rank: int) -> Memory:
+        """An array in shared memory, or a view of one, as another block of the cluster has it."""
+        assert array.owner is not None
+        if not 0 <= rank < self.launch.cluster:
+            raise OutOfBounds(no_rank(rank, self.launch.cluster))
+        _, symbol = array.owner
+        block = self.thread.block - self.thread.block % self.launch.cluster + rank
+        whole = self.shared_array(block, symbol)
+        books = whole.written_by, whole.read_by, whole.atomic_by, whole.scoped_by
+        return Memory(array.element, array.shape, whole.data, *books, array.base, is_shared=True, owner=whole.owner)
 
     # Statements
 
@@ -135,9 +180,11 @@ class _Machine:
     def _statement(self, stmt: Stmt, frame: dict[Symbol, Any]) -> Steps:
         match stmt:
             case nodes.Assign(nodes.Read(symbol), nodes.Call(callee, arguments)):
-                frame[symbol] = copied((yield from self.call(callee, self.copies(arguments, frame))))
+                with self.on_its_way(id(stmt)):
+                    frame[symbol] = copied((yield from self.call(callee, self.copies(arguments, frame))))
             case nodes.Evaluate(nodes.Call(callee, arguments)):
-                yield from self.call(callee, self.copies(arguments, frame))
+                with self.on_its_way(id(stmt)):
+                    yield from self.call(callee, self.copies(arguments, frame))
             case nodes.Assign(target, nodes.Intrinsic() as value) if ALL_ROWS[value.name].is_collective:
                 self.assign(target, (yield from self.collective(value, stmt, frame)), frame)
             case nodes.Evaluate(nodes.Intrinsic() as value) if ALL_ROWS[value.name].is_collective:
@@ -157,13 +204,15 @@ class _Machine:
             case nodes.For():
                 return (yield from self.loop(stmt, frame))
             case nodes.While(condition, body):
-                while self.value(condition, frame):
-                    left = yield from self.block(body, frame)
-                    if left is _BREAK:
-                        break
-                    if isinstance(left, _Returned):
-                        return left
-                    yield from self.statement(nodes.Evaluate(nodes.Const(True, condition.type), stmt.span), frame)
+                with self.on_its_way(0) as way:
+                    while self.value(condition, frame):
+                        left = yield from self.block(body, frame)
+                        if left is _BREAK:
+                            break
+                        if isinstance(left, _Returned):
+                            return left
+                        yield from self.statement(nodes.Evaluate(nodes.Const(True, condition.type), stmt.span), frame)
+                        way[-1] += 1
             case nodes.Print(pieces, arguments):
                 self.outcome.printed += printing.formatted(pieces, [(self.value(a, frame), a.type) for a in arguments])
             case nodes.Assert(condition, owner, number, text):
@@ -178,13 +227,29 @@ class _Machine:
                 return _CONTINUE
             case nodes.Return(value):
                 return _Returned(None if value is None else self.value(value, frame))
+            case nodes.Barrier(of_cluster=True):
+                self.away.pop(self.thread.number, None)
+                yield self.waiting(stmt, None)
             case nodes.Barrier(mask):
                 yield self.waiting(stmt, None if mask is None else self.value(mask, frame))
         return None
 
+    @contextmanager
+    def on_its_way(self, step: int) -> Iterator[list[int]]:
+        """A call or a loop that the thread is in; in a loop the last step counts its trips."""
+        way = self.thread.way
+        way.append(step)
+        yield way
+        way.pop()
+
     def collective(self, expr: nodes.Intrinsic, stmt: Stmt, frame: dict[Symbol, Any]) -> Steps:
         """What the lanes of a warp do together: this one's result."""
-        waiting = Waiting(stmt, collectives.ALL_LANES, tuple(self.value(one, frame) for one in expr.arguments))
+        waiting = Waiting(
+            stmt,
+            collectives.ALL_LANES,
+            tuple(self.thread.way),
+            tuple(self.value(one, frame) for one in expr.arguments),
+        )
         yield waiting
         return collectives.result(expr.name, self.thread.index % WARP, waiting.offered)
 
@@ -192,20 +257,22 @@ class _Machine:
         lane = self.thread.index % WARP
         if mask is not None and not mask >> lane & 1:
             raise Fault(f"lane {lane} waits for the lanes 0x{mask:x} and is none of them")
-        return Waiting(stmt, mask)
+        return Waiting(stmt, mask, tuple(self.thread.way))
 
     def copies(self, arguments: tuple[Expr, ...], frame: dict[Symbol, Any]) -> list[Any]:
         return [copied(self.value(argument, frame)) for argument in arguments]
 
     def loop(self, stmt: nodes.For, frame: dict[Symbol, Any]) -> Steps:
         start, stop, step = (self.value(bound, frame) for bound in (stmt.start, stmt.stop, stmt.step))
-        for counter in range(start, stop, step) if step else ():
-            frame[stmt.symbol] = counter
-            left = yield from self.block(stmt.body, frame)
-            if left is _BREAK:
-                break
-            if isinstance(left, _Returned):
-                return left
+        with self.on_its_way(0) as way:
+            for counter in range(start, stop, step) if step else ():
+                frame[stmt.symbol] = counter
+                left = yield from self.block(stmt.body, frame)
+                if left is _BREAK:
+                    break
+                if isinstance(left, _Returned):
+                    return left
+                way[-1] += 1
         return None
 
     # Places
@@ -217,7 +284,7 @@ class _Machine:
         root = root_of(target)
         memory, path = self.path(target, frame)
         if isinstance(root, nodes.Index):
-            memory.note("write", path, self.thread)
+            self.note("write", memory, path, target)
         _store(memory.data if isinstance(memory, Memory) else memory, path, value)
 
     def path(self, place: Expr, frame: dict[Symbol, Any]) -> tuple[Any, Path]:
@@ -267,6 +334,8 @@ class _Machine:
             case nodes.View(array, indices):
                 positions = [self.value(i, frame) for i in indices]
                 return self.value(array, frame).view(positions, _WRAPS in frame, self.thread)
+            case nodes.Elsewhere(array, rank):
+                return self.elsewhere(self.value(array, frame), self.value(rank, frame))
             case nodes.ThreadIndex(axis, ndim):
                 return self.thread.number if ndim == 1 else self.thread.coordinates[axis]
             case nodes.Position(what, None):
@@ -305,7 +374,7 @@ class _Machine:
         root = root_of(expr)
         if isinstance(root, nodes.Index):
             memory, path = self.path(expr, frame)
-            memory.note("read", path, self.thread)
+            self.note("read", memory, path, expr)
             return memory.fetched(path)
         if isinstance(expr, nodes.Member):
             return self.value(expr.base, frame)[expr.field]
@@ -336,7 +405,8 @@ class _Machine:
         memory, path = self.path(expr.arguments[0], frame)
         values = [self.value(a, frame) for a in expr.arguments[1:]]
         order_shows = is_used or expr.name in ("atomic_exch", "atomic_cas")
-        memory.note("write" if order_shows else "atomic", path, self.thread)
+        memory.note_scope(path, self.thread, self.thread.block, expr.scope == "block")
+        self.note("write" if order_shows else "atomic", memory, path, expr)
         before = memory.fetched(path)
         _store(memory.data, path, _after(expr.name, before, values, type))
         if type.kind == "float" and expr.name in ("atomic_add", "atomic_sub"):

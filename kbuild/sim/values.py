@@ -18,7 +18,7 @@ from kbuild.errors import InternalError, Span
 from kbuild.ir.types import Array, IndexedArray, Matrix, Scalar, Struct, Type, Vector
 
 Path = tuple[Any, ...]
-Stamp = tuple[int, int, int, int]  # a thread's number first; see `blocks.Thread`
+Stamp = tuple[int, int]  # a thread's number, and when; see `blocks.Thread`
 UNSET = object()  # what shared memory holds before anything is assigned
 
 
@@ -81,11 +81,27 @@ class Unassigned(Fault):
     """Shared memory read before anything was assigned to it."""
 
 
+MAY_NOT_HAVE_BEGUN = (
+    "shared memory of another block before any barrier of the cluster: that block may not have begun "
+    "(let kb.cluster_sync() stand before it)"
+)
+MAY_HAVE_ENDED = (
+    "shared memory of another block after the last barrier of the cluster: that block may have ended "
+    "(let kb.cluster_sync() stand behind it)"
+)
+
+
+def no_rank(rank: int, count: int) -> str:
+    """What is wrong with the rank of a block that a cluster does not have."""
+    return f"rank {rank} in a cluster of {count} blocks"
+
+
 @dataclass
 class Memory:
     """An array: elements in row-major order. Notes who touched what, to tell results that depend on order.
 
-    `is_shared`: it belongs to a block, and its elements are UNSET at first. `is_constant`: nobody stores to it.
+    `is_shared`: it belongs to a block, and its elements are UNSET at first; `owner` is then the block's number and what
+    the array is to the function. `is_constant`: nobody stores to it.
     """
 
     element: Type
@@ -94,10 +110,13 @@ class Memory:
     written_by: dict[Path, Stamp] = field(default_factory=dict)
     read_by: dict[Path, list[Stamp]] = field(default_factory=dict)
     atomic_by: dict[Path, list[Stamp]] = field(default_factory=dict)
+    # Who changed it by an atomic, one of each block, apart: those for their block alone (True).
+    scoped_by: dict[tuple[Path, bool], dict[int, Stamp]] = field(default_factory=dict)
     base: int = 0
     is_present: bool = True
     is_shared: bool = False
     is_constant: bool = False
+    owner: tuple[int, Any] | None = None
 
     def offset(self, indices: list[int], wraps: bool, thread: Actor) -> int:
         """The position of an element; `wraps`: an index below zero counts from the end. Raises OutOfBounds."""
@@ -118,9 +137,9 @@ class Memory:
         rest = self.shape[len(indices) :]
         if not self.is_present:
             return Memory(self.element, rest, [], is_present=False)
-        books = self.written_by, self.read_by, self.atomic_by
+        books = self.written_by, self.read_by, self.atomic_by, self.scoped_by
         base = self.offset(indices, wraps, thread)
-        return Memory(self.element, rest, self.data, *books, base, True, self.is_shared, self.is_constant)
+        return Memory(self.element, rest, self.data, *books, base, True, self.is_shared, self.is_constant, self.owner)
 
     def note(self, kind: str, path: Path, thread: Actor) -> None:
         """Records an access to an element. Raises Conflict when another thread's makes its result depend on order.
@@ -146,6 +165,16 @@ class Memory:
         stamps = (self.read_by if kind == "read" else self.atomic_by).setdefault(path, [])
         if not stamps or stamps[-1] != thread.stamp():
             stamps.append(thread.stamp())
+
+    def note_scope(self, path: Path, thread: Actor, block: int, is_narrow: bool) -> None:
+        """Records an atomic operation by a thread of a block on an element. Raises Conflict when it, or another
+        block's, is one for its block alone (`is_narrow`), and no order is between them."""
+        path = path[:1]
+        for kind in (True, False) if is_narrow else (True,):
+            for other, stamp in self.scoped_by.get((path, kind), {}).items():
+                if other != block and not thread.sees(stamp):
+                    raise Conflict(f"threads {stamp[0]} and {thread.number} on one element: atomic for a block alone")
+        self.scoped_by.setdefault((path, is_narrow), {})[block] = thread.stamp()
 
     def fetched(self, path: Path) -> Any:
         """The value at a path. Raises Unassigned where shared memory holds none."""
@@ -191,7 +220,7 @@ class Indexed(Memory):
         rest, whole, tables = self.shape[count:], self.whole[count:], self.tables[count:]
         if not self.is_present:
             return Indexed(self.element, rest, [], is_present=False, whole=whole, tables=tables)
-        books = self.written_by, self.read_by, self.atomic_by
+        books = self.written_by, self.read_by, self.atomic_by, self.scoped_by
         base = self.offset(indices, wraps, thread)
         return Indexed(self.element, rest, self.data, *books, base, whole=whole, tables=tables)
 
@@ -201,7 +230,7 @@ def indexed(behind: Memory, tables: tuple[Memory | None, ...]) -> Indexed:
     shape = tuple(
         extent if table is None else table.shape[0] for extent, table in zip(behind.shape, tables, strict=True)
     )
-    books = behind.written_by, behind.read_by, behind.atomic_by
+    books = behind.written_by, behind.read_by, behind.atomic_by, behind.scoped_by
     return Indexed(behind.element, shape, behind.data, *books, behind.base, whole=behind.shape, tables=tables)
 
 

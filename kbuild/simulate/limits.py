@@ -35,6 +35,7 @@ class DeviceLimits:
     shared_per_sm: int
     registers_per_sm: int
     registers_per_thread: int
+    has_clusters: bool
 
 
 def list_devices() -> list[DeviceLimits]:
@@ -71,6 +72,7 @@ def _limits(one: targets.Architecture) -> DeviceLimits:
         shared_per_sm=one.shared_per_sm,
         registers_per_sm=one.registers_per_sm,
         registers_per_thread=one.registers_per_thread,
+        has_clusters=one.has_clusters,
     )
 
 
@@ -82,6 +84,9 @@ def _is_old(one: targets.Architecture) -> bool:
 def check(kernel: Compiled, launch: Launch, name: str) -> None:
     """Raises LaunchError for a launch that a device cannot hold; the limit, what was asked for, and what helps."""
     limits = device(name)
+    if kernel.kernel.cluster_dim is not None and not limits.has_clusters:
+        cure = "a device of compute capability 9.0 or later"
+        raise LaunchError(f"{kernel.name}: runs in clusters, which {limits.name} does not have\n  help: {cure}")
     threads, shared = math.prod(launch.block), shared_bytes(kernel.kernel.function)
     is_open = dynamic_row(kernel.kernel.function) is not None
     whole = dynamic_start(kernel.kernel.function) + launch.shared if is_open else 0

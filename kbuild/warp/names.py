@@ -58,9 +58,9 @@ _BEGINNINGS = {
 
 # Functions of the kernel language that Warp does not have; a kernel of Warp's dialect may call them by `kb.`.
 _BEYOND = """
-    all any assume ballot block_max block_min block_scan_exclusive block_scan_inclusive block_sum grid_range
-    load_readonly load_streaming match_any shfl shfl_down shfl_up shfl_xor store_streaming warp_id warp_max warp_min
-    warp_scan_exclusive warp_scan_inclusive warp_sum
+    all any assume ballot block_max block_min block_scan_exclusive block_scan_inclusive block_sum cluster_array
+    cluster_dim cluster_rank cluster_sync grid_range load_readonly load_streaming match_any shfl shfl_down shfl_up
+    shfl_xor store_streaming warp_id warp_max warp_min warp_scan_exclusive warp_scan_inclusive warp_sum
 """
 BEYOND = frozenset(_BEYOND.split())
 

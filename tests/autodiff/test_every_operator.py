@@ -123,7 +123,11 @@ def test_one_of_equal_values_wins(name: str, element: str, extreme: float, tmp_p
 
 
 def one_kernel(folder: Path, body: str) -> str:
-    lines = ["@kb.kernel", "def k(a: kb.array[kb.float32], out: kb.array[kb.float32], n: kb.array[kb.int32]):"]
+    options = "(cluster_dim=2)" if "kb.cluster_" in body else ""
+    lines = [
+        f"@kb.kernel{options}",
+        "def k(a: kb.array[kb.float32], out: kb.array[kb.float32], n: kb.array[kb.int32]):",
+    ]
     lines += [f"    {line}" for line in ["i = kb.tid()", *body.replace("kb.E", "kb.float32").split("; ")]]
     return "\n".join([*lines, ""])
 
@@ -145,3 +149,14 @@ def test_what_has_no_gradient_says_where(body: str, tmp_path: Path) -> None:
         adjoint(kernel)
     assert caught.value.span is not None
     assert caught.value.reason
+
+
+def test_the_place_in_a_cluster_is_a_number_like_others(tmp_path: Path) -> None:
+    text = one_kernel(tmp_path, "out[i] = a[i] * a[i] * kb.E(kb.cluster_rank() + kb.cluster_dim())")
+    (kernel,) = kernels.lower_text(tmp_path, text)
+    made = adjoint(kernel).kernel
+    assert made.cluster_dim == 2
+    a, out, n = np.array([1.5, -2.0, 3.0, 0.5], np.float32), np.zeros(4, np.float32), np.zeros(4, np.int32)
+    adj_a, adj_out = np.zeros(4, np.float32), np.ones(4, np.float32)
+    run_in_lockstep(made, over((4,), 1), [a, out, n, adj_a, adj_out])
+    assert adj_a.tolist() == [6.0, -12.0, 12.0, 3.0]

@@ -43,24 +43,37 @@ def scanned(warp: np.ndarray) -> list[Any]:
     return values
 
 
+def in_order(warps: list[np.ndarray]) -> list[tuple[Any, Any]]:
+    """For each warp the sum of all, and of those before it (None: there are none)."""
+    sums, lasts = [tree(warp) for warp in warps], [scanned(warp)[-1] for warp in warps]
+    if len(warps[-1]) == 32:  # a block of whole warps: as the lanes of one
+        zeros = [warps[0].dtype.type(0)] * (32 - len(warps))
+        total, upto = tree(np.array([*sums, *zeros])), scanned(np.array(lasts))
+    else:
+        total, upto = sums[0], lasts[:1]
+        for own, last in zip(sums[1:], lasts[1:], strict=True):
+            total = total + own
+            upto.append(upto[-1] + last)
+    return [(total, before) for before in [None, *upto[:-1]]]
+
+
 def wanted(block: np.ndarray) -> dict[str, list[Any]]:
     """Every function's result in every thread of a block."""
     warps = [block[at : at + 32] for at in range(0, len(block), 32)]
     zero = block.dtype.type(0)
-    total, before, inclusive, exclusive = None, None, [], []
     found: dict[str, list[Any]] = {name: [] for name in NAMES}
-    for warp in warps:
+    inclusive, exclusive = [], []
+    for warp, (_, before) in zip(warps, sums := in_order(warps), strict=True):
         own, own_scan = tree(warp), scanned(warp)
         found["warp_sum"] += [own] * len(warp)
         found["warp_min"] += [warp.min()] * len(warp)
         found["warp_max"] += [warp.max()] * len(warp)
         found["warp_scan_inclusive"] += own_scan
         found["warp_scan_exclusive"] += [zero, *own_scan[:-1]]
-        total = own if total is None else total + own
         inclusive += own_scan if before is None else [before + one for one in own_scan]
         first = zero if before is None else before
         exclusive += [first, *(own_scan[:-1] if before is None else [before + one for one in own_scan[:-1]])]
-        before = own_scan[-1] if before is None else before + own_scan[-1]
+    total = sums[0][0]
     count = len(block)
     found |= {"block_sum": [total] * count, "block_scan_inclusive": inclusive, "block_scan_exclusive": exclusive}
     found |= {"block_min": [block.min()] * count, "block_max": [block.max()] * count}
@@ -87,7 +100,7 @@ def check(data: np.ndarray, out: np.ndarray, size: int) -> None:
 @pytest.mark.parametrize("kind", TYPES)
 def test_every_type(tmp_path: Path, kind: str) -> None:
     run = BothWays(tmp_path, text(f"kb.{kind}"))
-    for size in (1, 20, 33, 96):
+    for size in (1, 20, 32, 33, 96, 256):
         data = numbers(2 * size, kind, size)
         out = np.zeros((2 * size, len(NAMES)), kind)
         run(2 * size, data, out, block_dim=size)

@@ -133,3 +133,53 @@ def test_indices_are_checked(tmp_path: Path, index: int) -> None:
         run_launch(kernel, over((1,), 32), [Memory(INT32, (1,), [0]), index])
     with pytest.raises(OutOfBounds, match=rf"index {index} on axis 0 of an array of shape \(3,\)"):
         run_in_lockstep(kernel, over((1,), 32), [np.zeros(1, np.int32), index])
+
+
+def test_structs(tmp_path: Path) -> None:
+    """With gaps, structs inside, vectors and matrices, through functions, rows and at known places."""
+    run = BothWays(
+        tmp_path,
+        """
+        @kb.struct
+        class Joint:
+            limit: kb.float64
+            kind: kb.int8
+
+        @kb.struct
+        class Link:
+            mass: float
+            ends: kb.vec2i
+            is_fixed: bool
+            turn: kb.mat22
+            joint: Joint
+
+        def link(i):
+            joint = Joint(limit=0.25 * i, kind=i - 2)
+            turn = kb.mat22(1.0, 2.0, 3.0, float(i))
+            return Link(mass=0.5 * i, ends=kb.vec2i(i, -i), is_fixed=i % 2 == 0, turn=turn, joint=joint)
+
+        LINKS = kb.constant([[link(3 * j + i) for i in range(3)] for j in range(2)])
+
+        @kb.func
+        def weight(links: kb.array(dtype=Link), i: int):
+            return links[i].mass + float(links[i].ends[1]) + float(len(links))
+
+        @kb.kernel
+        def k(out: kb.array2d(dtype=float)):
+            i = kb.tid()
+            one = LINKS[i // 3, i % 3]
+            row = LINKS[i // 3]
+            out[i, 0] = one.mass + one.turn[1, 1] * 10.0 + float(one.joint.kind) * 100.0
+            out[i, 1] = weight(row, i % 3)
+            out[i, 2] = float(row[i % 3].joint.limit) + float(LINKS[1, 2].joint.kind)
+            out[i, 3] = float(int(row[i % 3].is_fixed)) + float(LINKS[i // 3][i % 3].ends.x)
+            one.mass = -1.0  # a copy
+            out[i, 3] += one.mass * 1000.0
+        """,
+    )
+    out = np.zeros((6, 4), np.float32)
+    run(6, out)
+    wanted = [
+        [0.5 * i + 10 * i + 100 * (i - 2), 0.5 * i - i + 3, 0.25 * i + 3, (i % 2 == 0) + i - 1000.0] for i in range(6)
+    ]
+    assert out.tolist() == wanted

@@ -20,7 +20,16 @@ TEXT = "\n\n".join(re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)).replace(
 
 def test_the_kernels_of_the_page(tmp_path: Path) -> None:
     lowered = {kernel.function.name: kernel for kernel in kernels.lower_text(tmp_path, TEXT)}
-    assert set(lowered) == {"sums", "sums_by_hand", "transpose", "reversed_blocks", "scale", "total"}
+    assert set(lowered) == {
+        "sums",
+        "sums_by_hand",
+        "transpose",
+        "reversed_blocks",
+        "sums_of_clusters",
+        "scale",
+        "total",
+    }
+    clustered = lowered.pop("sums_of_clusters")  # which no fibers run
     module = HostModule(list(lowered.values()), tmp_path)
     data, out = np.arange(1024, dtype=np.float32), np.zeros(4, np.float32)
     for name in ("sums", "sums_by_hand"):
@@ -31,6 +40,9 @@ def test_the_kernels_of_the_page(tmp_path: Path) -> None:
     memories = [Memory(types[0], (1024,), data.tolist()), Memory(types[1], (4,), [0.0] * 4)]
     run_launch(lowered["sums"], over((1024,), 256), memories)
     assert memories[1].data == out.tolist()
+    memories = [Memory(types[0], (1024,), data.tolist()), Memory(types[1], (2,), [0.0] * 2)]
+    run_launch(clustered, over((1024,), 128), memories)
+    assert memories[1].data == data.reshape(2, 512).sum(axis=1).tolist()
     a = np.arange(50 * 20, dtype=np.float32).reshape(50, 20)
     turned = np.zeros((20, 50), np.float32)
     module.launch(lowered["transpose"].name, Grid((20 // 16 + 1, 50 // 16 + 1), (16, 16)), [device(a), device(turned)])
@@ -49,7 +61,7 @@ def test_the_kernels_of_the_page(tmp_path: Path) -> None:
 
 def test_every_function_is_on_the_page() -> None:
     from kbuild.intrinsics import collectives
-    from kbuild.lang import blocks, hints, warps
+    from kbuild.lang import blocks, clusters, hints, warps
 
-    names = {*blocks.NAMES, *hints.NAMES, *warps.NAMES, *collectives.OVERLOADS}
+    names = {*blocks.NAMES, *clusters.NAMES, *hints.NAMES, *warps.NAMES, *collectives.OVERLOADS}
     assert sorted(name for name in names if f"`kb.{name}(" not in PAGE and f" kb.{name}(" not in PAGE) == []

@@ -161,6 +161,49 @@ def test_one_parameter_too_many(
     assert "[KB302]" in emitted.stderr
 
 
+CLUSTERS = """\
+import kbuild as kb
+
+
+@kb.kernel
+def alone(data: kb.array(dtype=float)):
+    data[kb.tid()] = 1.0
+
+
+@kb.kernel(cluster_dim=2)
+def clustered(data: kb.array(dtype=float)):
+    tile = kb.shared_array(256, float)
+    tile[kb.thread_idx()] = data[kb.tid()]
+    kb.cluster_sync()
+    data[kb.tid()] = kb.cluster_array(tile, 1 - kb.cluster_rank())[kb.thread_idx()]
+    kb.cluster_sync()
+"""
+
+
+@happens(
+    SECTION,
+    "a kernel runs in clusters, and a target has none (before compute capability 9.0)",
+    "An error [KB306] at the kernel's `def` that names the targets, before a compiler is asked.",
+)
+def test_clusters_on_targets_without(kbuild: Kbuild, tmp_path: Path) -> None:
+    project = building.project(tmp_path, CLUSTERS, targets=["sm_90", "sm_80", "jetson-orin-jp6"])
+    (found,) = build(kbuild, project, ExitCode.KERNELS)["diagnostics"]
+    assert (found["code"], found["line"], found["kernel"]) == ("KB306", 10, "thing.kernels:clustered")
+    assert "runs in clusters (cluster_dim=2), which sm_80, jetson-orin-jp6 cannot" in found["message"]
+    assert "leave older targets out" in found["help"]
+    building.project(tmp_path, CLUSTERS, targets=["sm_90", "sm_120"])
+    answer = build(kbuild, project)
+    shown = kbuild.run("inspect", answer["bundle"]).stdout
+    assert (
+        "thing.kernels:clustered: tid() of 1, 256 threads a block, whole blocks only, clusters of 2 blocks\n" in shown
+    )
+    rows = json.loads(kbuild.run("inspect", answer["bundle"], "--json").stdout)["kernels"]
+    assert {row["name"].partition(":")[2]: row.get("cluster_dim") for row in rows if "adjoint" not in row["name"]} == {
+        "alone": None,
+        "clustered": 2,
+    }
+
+
 @happens(
     SECTION,
     "the adjoint of a kernel has more parameters than a target takes",

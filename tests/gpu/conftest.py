@@ -1,6 +1,6 @@
-"""Tests that need a GPU, and kbuild, robosim and gpukernels installed from their wheels.
+"""Tests that need a GPU, and kbuild, robosim, gpukernels and gpuclusters installed from their wheels.
 
-They are collected only where gpukernels is installed: `make test-gpu` and `benchmarks/on_gpu.sh` see to that.
+They are collected only where those are installed: `make test-gpu` and `benchmarks/on_gpu.sh` see to that.
 """
 
 import os
@@ -13,7 +13,7 @@ ANYWHERE = ("test_generated.py", "test_meaning.py", "test_robosim.py")  # these 
 collect_ignore = [
     path.name
     for path in sorted(Path(__file__).parent.glob("test_*.py"))
-    if path.name not in ANYWHERE and not find_spec("gpukernels")
+    if path.name not in ANYWHERE and not find_spec("gpuclusters" if path.name == "test_clusters.py" else "gpukernels")
 ]
 
 

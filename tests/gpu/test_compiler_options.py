@@ -26,7 +26,7 @@ def attribute(gpu, kernel, number):
     bundle = loader.open("gpukernels")
     function, _ = bundle.code(bundle["gpukernels.options:%s" % kernel].index, gpu)
     value = ctypes.c_int()
-    arguments = ctypes.byref(value), ctypes.c_int(number), ctypes.c_void_p(function)
+    arguments = ctypes.byref(value), ctypes.c_int(number), function
     assert driver.get().library.cuFuncGetAttribute(*arguments) == 0
     return value.value
 

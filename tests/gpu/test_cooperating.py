@@ -106,31 +106,55 @@ def test_matches_of_every_type(name, size):
         assert found == sum(1 << lane for lane, x in enumerate(warp) if x == data[i])
 
 
+def tree(name, values):
+    """Their sum by halves: i and i + 16, then i + 8 …"""
+    for distance in (16, 8, 4, 2, 1):
+        pairs = min(distance, max(0, len(values) - distance))
+        values = [rounded(name, values[i] + values[i + distance]) for i in range(pairs)] + values[pairs:distance]
+    return values[0]
+
+
+def scanned(name, values):
+    """The sum of each with all before it: with what is 1 below, then 2, 4 …"""
+    for distance in (1, 2, 4, 8, 16):
+        values = [rounded(name, values[i - distance] + v) if i >= distance else v for i, v in enumerate(values)]
+    return values
+
+
+def over_warps(name, sums, lasts, is_whole):
+    """The sum of the warps' sums, and for each warp the sum of the last ones of those before it (None: there are none).
+
+    In a block of whole warps they are added as lanes are, with zeros for warps that are not there.
+    """
+    if is_whole:
+        total = tree(name, sums + [sums[0] * 0] * (32 - len(sums)))
+        return total, [None, *scanned(name, lasts)[:-1]]
+    total, before = sums[0], [None]
+    for one in sums[1:]:
+        total = rounded(name, total + one)
+    for last in lasts[:-1]:
+        before.append(last if before[-1] is None else rounded(name, before[-1] + last))
+    return total, before
+
+
 def collected(name, block):
     """Every function's result in every thread of a block."""
 
     def add(a, b):
         return rounded(name, a + b)
 
-    zero, before, total = (0.0 if name in CODES else 0), None, None
-    columns = [[] for _ in range(10)]
-    for at in range(0, len(block), 32):
-        warp = block[at : at + 32]
-        tree, scan = list(warp), list(warp)
-        for distance in (16, 8, 4, 2, 1):
-            pairs = min(distance, max(0, len(tree) - distance))
-            tree = [add(tree[i], tree[i + distance]) for i in range(pairs)] + tree[pairs:distance]
-        for distance in (1, 2, 4, 8, 16):
-            scan = [add(scan[i - distance], v) if i >= distance else v for i, v in enumerate(scan)]
-        for column, values in enumerate(([tree[0]], [min(warp)], [max(warp)])):
+    zero, columns = (0.0 if name in CODES else 0), [[] for _ in range(10)]
+    warps = [block[at : at + 32] for at in range(0, len(block), 32)]
+    sums, scans = [tree(name, warp) for warp in warps], [scanned(name, warp) for warp in warps]
+    total, before_each = over_warps(name, sums, [scan[-1] for scan in scans], len(block) % 32 == 0)
+    for warp, own, scan, before in zip(warps, sums, scans, before_each):
+        for column, values in enumerate(([own], [min(warp)], [max(warp)])):
             columns[column] += values * len(warp)
         columns[3] += scan
         columns[4] += [zero, *scan[:-1]]
-        total = tree[0] if total is None else add(total, tree[0])
         columns[8] += scan if before is None else [add(before, one) for one in scan]
         columns[9].append(zero if before is None else before)
         columns[9] += scan[:-1] if before is None else [add(before, one) for one in scan[:-1]]
-        before = scan[-1] if before is None else add(before, scan[-1])
     columns[5], columns[6], columns[7] = ([one] * len(block) for one in (total, min(block), max(block)))
     return [list(row) for row in zip(*columns)]
 

@@ -47,3 +47,30 @@ def test_gradients_flow_past_a_table():
         for k in range(3):
             wanted[i + k] += tables.WEIGHTS[(i + k) % 3]
     assert x.grad.tolist() == wanted
+
+
+def test_structs():
+    out = kb.zeros((N, 4), dtype=float)
+    kb.launch(tables.structs, N, [out])
+    for i, row in enumerate(out.tolist()):
+        link = tables.LINKS[i // 5 % 2, i % 5]
+        k = i // 5 % 2 * 5 + i % 5
+        weight = 0.125 * k + (k - 3) + 7
+        assert row == [
+            0.5 * k + 2.0 + 10.0 * (-k + 0.5 * k),
+            0.5 * k - 7 * k + 5,
+            weight,
+            1.0 if link.is_fixed else -1.0,
+        ]
+
+
+def test_gradients_flow_past_structs():
+    x = kb.array([0.25 * (i % 9) for i in range(N)], dtype=float, requires_grad=True)
+    out = kb.zeros(N, dtype=float, requires_grad=True)
+    with kb.Tape() as tape:
+        kb.launch(tables.weighed, N, [x, out])
+    out.grad.fill_(1.0)
+    tape.backward()
+    numbers = [i // 5 % 2 * 5 + i % 5 for i in range(N)]
+    assert out.tolist() == [0.5 * k * (0.25 * (i % 9)) ** 2 + k * 0.25 * (i % 9) for i, k in enumerate(numbers)]
+    assert x.grad.tolist() == [k * 0.25 * (i % 9) + k for i, k in enumerate(numbers)]

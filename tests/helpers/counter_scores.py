@@ -6,7 +6,7 @@ import functools
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from kbuild.sim.access import Traffic, traffic
+from kbuild.traffic.access import Traffic, traffic
 from tests.helpers.counter_data import Launch, launches
 from tests.helpers.counter_patterns import Event, events
 

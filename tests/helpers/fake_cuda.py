@@ -282,6 +282,7 @@ def bundle_bytes(
     registers: int = 8,
     plain: bool = False,
     shared_memory: int = 0,
+    cluster_dim: int = 0,
     **changes: Any,
 ) -> bytes:
     """A bundle of one kernel for some targets; `optional` names the arrays that may be None.
@@ -302,6 +303,8 @@ def bundle_bytes(
         kernel["waits"] = True
     if dynamic_shared:
         kernel["dynamic_shared"] = dynamic_shared
+    if cluster_dim:
+        kernel["cluster_dim"] = cluster_dim
     rows = [cubin_row(target, [0], 0) for target in targets]
     for row in rows:
         row["resources"][0]["registers"] = registers

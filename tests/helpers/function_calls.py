@@ -52,11 +52,11 @@ ONE_TYPE = {"Float32": "kb.float32", "Int32": "kb.int32", "Uint32": "kb.uint32",
 _NAMES = """
 all any assume atomic_add atomic_and atomic_cas atomic_exch atomic_max atomic_min atomic_or atomic_sub atomic_xor
 ballot bit_and bit_count bit_or bit_xor block_dim block_idx block_max block_min block_scan_exclusive
-block_scan_inclusive block_sum expect_eq expect_near expect_neq grid_dim grid_range identity invert lane_id
-load_readonly load_streaming lower_bound lshift match_any matrix matrix_from_cols matrix_from_rows print printf
-quat_identity quaternion rshift sample_cdf shared_array shfl shfl_down shfl_up shfl_xor static store_streaming
-syncthreads syncwarp thread_idx tid transform_identity transformation unot vector warp_id warp_max warp_min
-warp_scan_exclusive warp_scan_inclusive warp_sum
+block_scan_inclusive block_sum cluster_array cluster_dim cluster_rank cluster_sync expect_eq expect_near expect_neq
+grid_dim grid_range identity invert lane_id load_readonly load_streaming lower_bound lshift match_any matrix
+matrix_from_cols matrix_from_rows print printf quat_identity quaternion rshift sample_cdf shared_array shfl shfl_down
+shfl_up shfl_xor static store_streaming syncthreads syncwarp thread_idx tid transform_identity transformation unot
+vector warp_id warp_max warp_min warp_scan_exclusive warp_scan_inclusive warp_sum
 """
 BY_HAND = frozenset(_NAMES.split())
 

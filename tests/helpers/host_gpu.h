@@ -13,6 +13,8 @@
 #define __forceinline__ inline
 
 struct host_index { unsigned int x, y, z; };
+struct alignas(8) uint2 { unsigned int x, y; };
+struct alignas(16) uint4 { unsigned int x, y, z, w; };
 static thread_local host_index blockIdx, blockDim, threadIdx, gridDim;
 
 // Shared memory that a launch gives.

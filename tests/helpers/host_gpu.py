@@ -22,6 +22,7 @@ import numpy as np
 import pytest
 
 from kbuild.bundle.manifest import kernel_row
+from kbuild.codegen.arrays import FURTHER, WIDE
 from kbuild.codegen.blocks import DYNAMIC_MEMORY, wait
 from kbuild.codegen.unit import emit
 from kbuild.ir import nodes
@@ -33,9 +34,13 @@ HEADER = Path(__file__).with_name("host_gpu.h")
 _ENTRY = re.compile(r'^extern "C" __global__ void (\w+)\((.*)\)$', re.MULTILINE)
 _TO_HALF = re.compile(r'asm\("cvt\.rn\.f16\.\w+ %0, %1;" : "=h"\(y\.bits\) : "\w"\(x\)\);')
 _NO_WAIT = "__device__ __forceinline__ void kb_wait() {}\n"
+_WIDE = "__device__ __forceinline__ long long kb_wide(int a, int b) { return (long long)a * b; }\n"
+_FURTHER = "__device__ __forceinline__ char *kb_further(char *p, int a, int b) { return p + (long long)a * b; }\n"
 _FROM_HALF = 'asm("cvt.f32.f16 %0, %1;" : "=f"(y) : "h"(x.bits));'
 # -frounding-math: without it GCC 12 makes `0.0 - (double)u` of an unsigned zero -0.0.
 _FLAGS = ("-O1", "-std=c++17", "-w", "-shared", "-fPIC", "-ffp-contract=off", "-frounding-math", "-fno-strict-aliasing")
+# A GPU ends with an error where a word is loaded that is not aligned; so does the program here.
+_FLAGS += ("-fsanitize=alignment", "-fsanitize-undefined-trap-on-error")
 
 
 class DeviceArray:
@@ -92,7 +97,7 @@ class HostModule:
     def _whole(self) -> str:
         source = _TO_HALF.sub("y.bits = host_to_half((double)x);", self.source)
         source = source.replace(_FROM_HALF, "y = host_from_half(x.bits);").replace(wait(), _NO_WAIT)
-        source = source.replace(DYNAMIC_MEMORY, "")
+        source = source.replace(DYNAMIC_MEMORY, "").replace(WIDE, _WIDE).replace(FURTHER, _FURTHER)
         assert "asm" not in source
         rows = {row["entry"]: row for row in self.rows.values()}
         runners = [_runner(match[1], match[2], rows[match[1]]) for match in _ENTRY.finditer(source)]

@@ -441,6 +441,8 @@ out[i] = a[i] * kb.E(kb.atomic_add(n, 0, 1))
 kb.atomic_max(out, i, a[i]); out[i] = out[i] * 2.0
 s = kb.shared_array(1, kb.E); s[0] = a[i]; kb.syncthreads(); out[i] = s[0] * s[0]
 kb.syncwarp(); out[i] = a[i]
+kb.cluster_sync(); out[i] = a[i] * kb.E(kb.cluster_rank() + kb.cluster_dim())
+s = kb.shared_array(1, kb.E); t = kb.cluster_array(s, 1); out[i] = a[i] * t[0]
 out[i] = kb.shfl(a[i], 0) * a[i]
 out[i] = kb.shfl_up(a[i], 1) + kb.shfl_down(a[i], 1) + kb.shfl_xor(a[i], 1)
 out[i] = a[i] * kb.E(kb.warp_id()) * kb.E(int(kb.any(a[i] > 0.0)) + int(kb.all(a[i] > 0.0)))

@@ -33,6 +33,10 @@ APART = {
     "shared_array": "a: kb.array(dtype=int)|s = kb.shared_array((4, 5), kb.vec2); a[0] = s.shape[1]",
     "syncthreads": "a: kb.array(dtype=int)|a[0] = 1; kb.syncthreads()",
     "syncwarp": "a: kb.array(dtype=int)|a[0] = 1; kb.syncwarp(); kb.syncwarp(0xff)",
+    "cluster_array": "a: kb.array(dtype=float)|s = kb.shared_array(4, float); a[0] = kb.cluster_array(s, 1)[0]",
+    "cluster_dim": "a: kb.array(dtype=int)|a[0] = kb.cluster_dim()",
+    "cluster_rank": "a: kb.array(dtype=int)|a[0] = kb.cluster_rank()",
+    "cluster_sync": "a: kb.array(dtype=int)|a[0] = 1; kb.cluster_sync()",
     "warp_id": "a: kb.array(dtype=int)|a[0] = kb.warp_id()",
     "grid_range": "a: kb.array(dtype=kb.int64), n: kb.int64|for i in kb.grid_range(n): a[i] = i + kb.int64(len(a))",
     **{
@@ -121,7 +125,8 @@ def test_every_signature_is_true(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", sorted(APART))
 def test_what_stands_apart_lowers(name: str, tmp_path: Path) -> None:
     parameters, body = APART[name].split("|")
-    kernels.lower_text(tmp_path, f"@kb.kernel\ndef one({parameters}):\n    {body}\n")
+    options = "(cluster_dim=2)" if name.startswith("cluster_") else ""
+    kernels.lower_text(tmp_path, f"@kb.kernel{options}\ndef one({parameters}):\n    {body}\n")
 
 
 def test_a_wrong_signature_does_not_lower(tmp_path: Path) -> None:

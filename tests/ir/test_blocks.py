@@ -65,3 +65,10 @@ def test_memory_is_counted_with_its_alignment(tmp_path: Path) -> None:
     found = [(symbol.name, type.bytes) for _, symbol, type in shared_arrays(kernel.function)]
     assert found == [("memory", 12), ("small", 4), ("wide", 16)]
     assert shared_bytes(kernel.function) == 12 + 4 + 16
+
+
+def test_clusters_are_whole_blocks(tmp_path: Path) -> None:
+    text = HEAD.replace("@kb.kernel", "@kb.kernel(cluster_dim=2)") + "    a[kb.tid()] = 1.0\n"
+    (kernel,) = kernels.lower_text(tmp_path, text)
+    assert in_whole_blocks(kernel)
+    assert "kb_launch.end" not in kernels.emit_kernels([kernel]).source

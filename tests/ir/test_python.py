@@ -334,6 +334,23 @@ ODD = {
             a[0] = row[i] + ODD[1, i] + first(ODD[0], i) + first(a, i) + VECTORS[i, 0][1] + float(LARGE[i])
             a[1] = ODD[0, 0] + float(LARGE[0]) + VECTORS[1, 0].y
     """,
+    "tables of structs": """
+        @kb.struct
+        class Inner:
+            w: kb.float64
+            k: kb.int8
+        @kb.struct
+        class Outer:
+            x: float
+            v: kb.vec2h
+            m: kb.mat22
+            inner: Inner
+            b: bool
+        CELLS = kb.constant([[Outer(x=float("nan"), v=kb.vec2h(1.0, -0.0), inner=Inner(w=0.1, k=-3), b=True), Outer()]])
+        @kb.kernel
+        def odd(a: kb.array(dtype=float), n: int):
+            a[0] = CELLS[n, 1].x + float(CELLS[n, n].inner.k) + CELLS[0, 0].x
+    """,
     "bounded": """
         @kb.kernel(launch_bounds=(128, 4))
         def odd(a: kb.array(dtype=float)):
@@ -343,6 +360,15 @@ ODD = {
         @kb.kernel(launch_bounds="auto", block_dim=64)
         def odd(a: kb.array(dtype=float)):
             a[0] = a[1] + 1.0
+    """,
+    "in clusters": """
+        @kb.kernel(cluster_dim=4)
+        def odd(a: kb.array(dtype=float), n: int):
+            tile = kb.shared_array((4, 3), float)
+            kb.cluster_sync()
+            there = kb.cluster_array(tile, kb.cluster_rank() ^ n)
+            there[1, 2] = a[0] + kb.cluster_array(tile[n], 3)[1] + float(kb.cluster_dim())
+            kb.cluster_sync()
     """,
     "unfused": """
         @kb.kernel(fmad=False)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from kbuild.errors import InternalError, Span
@@ -19,6 +21,7 @@ from kbuild.ir.types import (
     VOID,
     Array,
     Constant,
+    Distributed,
     Matrix,
     Shared,
     Struct,
@@ -270,6 +273,43 @@ def test_dimensions_of_a_launch() -> None:
     for ndim in (0, 5):
         with pytest.raises(InternalError, match=f"m:k: ndim {ndim}"):
             verify(kernel(ndim=ndim), has_effects)
+
+
+THERE = nodes.Elsewhere(TILE, N, Distributed(FLOAT32, (16, 17)))
+OF_CLUSTERS: dict[str, Stmt] = {
+    "barrier": nodes.Barrier(None, None, True),
+    "rank": assigned(nodes.Position("cluster_rank", None, INT32)),
+    "array": Assign(Index(THERE, (N, N), FLOAT32), X),
+    "row": assigned(nodes.View(THERE, (N,), Distributed(FLOAT32, (17,)))),
+}
+
+
+@pytest.mark.parametrize("name", OF_CLUSTERS)
+def test_what_is_of_clusters_stands_in_kernels_that_run_in_them(name: str) -> None:
+    made = replace(kernel(OF_CLUSTERS[name]), cluster_dim=4)
+    assert verify(made, has_effects) is made
+    with pytest.raises(InternalError, match="m:k: k works with a cluster, and there is none"):
+        verify(kernel(OF_CLUSTERS[name]), has_effects)
+    for count in (0, -1):
+        with pytest.raises(InternalError, match=f"m:k: cluster_dim {count}"):
+            verify(replace(made, cluster_dim=count), has_effects)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "reason"),
+    [
+        (nodes.Barrier(U, None, True), "lanes of a cluster"),
+        (assigned(nodes.Position("cluster_rank", 0, INT32)), "position"),
+        (assigned(replace(THERE, type=TILE.type)), "array of another block"),
+        (assigned(replace(THERE, array=A)), "array of another block"),
+        (assigned(replace(THERE, array=THERE)), "array of another block"),
+        (assigned(replace(THERE, rank=U)), "rank"),
+    ],
+)
+def test_what_is_wrong_of_clusters(wrong: Stmt, reason: str) -> None:
+    with pytest.raises(InternalError, match="illegal IR") as caught:
+        verify(replace(kernel(wrong), cluster_dim=4), has_effects)
+    assert f"illegal IR: {reason}" in str(caught.value)
 
 
 def test_missing_result() -> None:

@@ -115,7 +115,7 @@ def test_a_single_value_is_given_back(value: Any) -> None:
         ([1.0, 2.0, 3.0], {"dtype": kb.vec3}, ValueError, "has a last axis of 3"),
         ([[1.0, 2.0]], {"dtype": kb.mat22}, ValueError, "has last axes of 2 and 2"),
         ([kb.vec3()], {"dtype": kb.vec2}, TypeError, r"\[0\] is vec3\[float32\], and the table is of vec2"),
-        ([1.0], {"dtype": kb.array(dtype=float)}, TypeError, "a table has numbers, vectors or matrices"),
+        ([1.0], {"dtype": kb.array(dtype=float)}, TypeError, "a table has numbers, vectors, matrices or structs"),
         ([1.0], {"dtype": list}, TypeError, "not a type that a kernel knows"),
         (np.zeros((1,) * 5), {}, ValueError, "1 to 4 axes, not 5"),
         (np.zeros(2, complex), {}, TypeError, "no type for NumPy's complex128"),
@@ -150,3 +150,124 @@ def test_identity_is_type_shape_and_elements() -> None:
     assert all(encoded(kb.constant(other)) != base for other in others)
     (text,) = identity.describe([kb.constant([[1, 2]])])
     assert text.startswith("constant int32(1, 2) ")
+
+
+@kb.struct
+class Joint:
+    limit: kb.float64
+    kind: kb.int8
+
+
+@kb.struct
+class Link:
+    mass: float
+    ends: kb.vec2i
+    is_fixed: bool
+    turn: kb.mat22
+    joint: Joint
+
+
+@kb.struct
+class Chain:
+    links: kb.array(dtype=float)  # type: ignore[valid-type]
+
+
+def links(count: int = 3) -> list[Any]:
+    return [
+        Link(
+            mass=0.1 * i,
+            ends=kb.vec2i(i, -i),
+            is_fixed=i % 2 == 0,
+            turn=kb.mat22(1.0, 2.0, 3.0, float(i)),
+            joint=Joint(limit=0.1 * i, kind=i - 2),
+        )
+        for i in range(count)
+    ]
+
+
+def records(order: list[str]) -> np.ndarray:
+    """The same, as NumPy has them, in wider types and with the fields in another order."""
+    joint = np.dtype([("kind", "i4"), ("limit", ">f8")])
+    formats = {"mass": "f4", "ends": ("i8", 2), "is_fixed": "?", "turn": ("f8", (2, 2)), "joint": joint}
+    made = np.zeros(3, [(name, formats[name]) for name in order])
+    for record, link in zip(made, links(), strict=True):
+        for name in ("mass", "ends", "is_fixed"):
+            record[name] = tuple(link.ends) if name == "ends" else getattr(link, name)
+        record["turn"] = [list(row) for row in link.turn]
+        record["joint"]["limit"], record["joint"]["kind"] = link.joint.limit, link.joint.kind
+    return made
+
+
+def test_tables_of_structs_however_they_are_written() -> None:
+    table = kb.constant(links())
+    assert (table.type.spelling, table.shape, table.nbytes) == (f"struct:{__name__}:Link", (3,), 3 * 48)
+    assert table.dtype is Link
+    order = ["mass", "ends", "is_fixed", "turn", "joint"]
+    for given in (records(order), records(order[::-1])):
+        assert kb.constant(given, dtype=Link) == table
+    as_dicts = [{name: getattr(link, name) for name in order} for link in links()]
+    assert kb.constant(as_dicts, dtype=Link) == table
+    assert kb.constant(tuple(links())) == kb.constant(links(), dtype=Link) == table
+    assert kb.constant([[(0.5, 1), (1.5, 2)]], dtype=Joint).shape == (1, 2)
+
+
+def test_structs_come_back_as_structs_and_pickle() -> None:
+    table = kb.constant([links(), links()])
+    found = table[1, 2]
+    assert isinstance(found, Link)
+    assert isinstance(found.joint, Joint)
+    assert found.mass == np.float32(0.2)
+    assert (found.ends, found.turn, found.joint.limit) == (kb.vec2i(2, -2), kb.mat22(1.0, 2.0, 3.0, 2.0), 0.2)
+    assert (table[0][1].is_fixed, table[0][2].joint.kind, len(table[1])) == (False, 0, 3)
+    again = pickle.loads(pickle.dumps(table))
+    assert again == table
+    assert again.dtype is Link
+
+
+def test_gaps_are_zero() -> None:
+    data = kb.constant([Joint(limit=-0.5, kind=-1)]).data
+    assert data == np.float64(-0.5).tobytes() + b"\xff" + bytes(7)
+
+
+def test_a_single_struct_is_given_back() -> None:
+    one = links()[0]
+    assert kb.constant(one) is one
+
+
+@pytest.mark.parametrize(
+    ("given", "dtype", "text"),
+    [
+        (records(["mass", "ends", "is_fixed", "turn", "joint"]), None, r"has records \(mass, ends.*name the struct"),
+        (records(["mass", "ends", "is_fixed", "turn", "joint"]), float, "name the struct"),
+        (np.zeros(2, [("mass", "f4")]), Joint, "records have the fields mass, and .*Joint has kind, limit"),
+        (np.zeros(2, [("kind", "f8"), ("limit", "f8")]), Joint, r"\[0\].kind: wanted int8"),
+        ([links()[0], 1.0], None, r"\[0\] is struct:.*, and \[1\] is float32: write all of one type"),
+        ([links()[0]], Joint, r"\[0\]: wanted .*Joint, got Link .*has no 'limit'"),
+        ([(1.0, 300)], Joint, r"\[0\].kind: 300 does not fit int8"),
+        ([(1.0,)], Joint, r"\[0\]: wanted .*Joint.* got 1 values"),
+        ([{"limit": 1.0}], Joint, r"\[0\]: wanted .*Joint with the fields limit, kind; got a dict without kind"),
+        ([1.0], Joint, r"\[0\]: wanted .*Joint, got float 1.0"),
+        ([Chain()], None, "Chain has the array 'links' in it, and a table is numbers alone"),
+        ([], Chain, "Chain has the array 'links' in it"),
+    ],
+)
+def test_what_is_refused_of_structs(given: Any, dtype: Any, text: str) -> None:
+    with pytest.raises(TypeError, match=text):
+        kb.constant(given, dtype=dtype)
+
+
+def test_the_identity_of_structs_knows_their_fields() -> None:
+    """Two structs of one name and the same bytes mean different things where their fields are called otherwise."""
+
+    def made(field: str) -> Constant:
+        kind = type(
+            "Pair", (), {"__annotations__": {field: int, "other": int}, "__module__": "m", "__qualname__": "Pair"}
+        )
+        return kb.constant([(1, 2)], dtype=kb.struct(kind))
+
+    one, two, same = made("a"), made("b"), made("a")
+    assert one.data == two.data
+    assert identity.encode(one) != identity.encode(two)
+    assert one != two
+    assert identity.encode(one) == identity.encode(same)
+    assert one == same

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from kbuild.audit import text
-from kbuild.audit.findings import OUT_OF_TIME
+from kbuild.audit.findings import CHECKS, OUT_OF_TIME
 from kbuild.config import AuditConfig, AuditRule
 from kbuild.errors import CompileError, UsageError
 from kbuild.pipeline import audit, auditing, build
@@ -29,7 +29,8 @@ def slow(a: kb.array(dtype=float), b: kb.array(dtype=float), unused: int):
         total += a[j]
     b[kb.tid()] = total
 """
-WARN = AuditConfig(build="warn")
+OTHERS = tuple((name, "off") for name in CHECKS if name not in ("source", "machine-code"))
+WARN = AuditConfig(build="warn", level=OTHERS)
 
 
 @pytest.fixture
@@ -199,7 +200,7 @@ def test_a_build_that_was_not_asked_to_tells_nothing(slow: Project, monkeypatch:
 
 
 def test_findings_are_warnings(slow: Project) -> None:
-    config = replace(slow.config, audit=replace(WARN, level=(("KB410", "error"),)))
+    config = replace(slow.config, audit=replace(WARN, level=(*OTHERS, ("KB410", "error"))))
     result = build(config)
     assert [(one.code, one.severity) for one in result.diagnostics] == [("KB410", "warning")]
     assert slow.bundle.exists()
@@ -209,7 +210,7 @@ def test_errors_stop_where_the_project_says_so(slow: Project) -> None:
     strict = replace(WARN, build="error")
     assert [one.code for one in build(replace(slow.config, audit=strict)).diagnostics] == ["KB410"]
     slow.bundle.unlink()
-    config = replace(slow.config, audit=replace(strict, level=(("KB410", "error"),)))
+    config = replace(slow.config, audit=replace(strict, level=(*OTHERS, ("KB410", "error"))))
     with pytest.raises(CompileError, match=r"every thread runs over all of 'a'(.|\n)*\[KB410\]"):
         build(config)
     assert not slow.bundle.exists()
@@ -238,7 +239,7 @@ def test_machine_code_of_a_build(make_project: Callable[..., Project]) -> None:
     text += "    x = m[n]\n    a[n] = x[n % 4, n % 3]\n"
     path = project.root / "pkg" / "second.py"
     path.write_text(path.read_text() + text)
-    config = AuditConfig(build="warn", level=(("KB422", "warning"),))
+    config = replace(WARN, level=(*OTHERS, ("KB422", "warning")))
     found = build(replace(project.config, audit=config)).diagnostics
     assert {one.code for one in found} <= {"KB422"}
     assert os.environ["KBUILD_CACHE"]

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kbuild.errors import InternalError
-from kbuild.sim.access import SIZES, Traffic, affine_traffic, traffic, traffic_per_warp
+from kbuild.traffic.access import SIZES, Traffic, affine_traffic, traffic, traffic_per_warp
 from tests.helpers import golden
 from tests.helpers.counter_data import cycles, launches
 from tests.helpers.counter_scores import lane_mismatches, scores, table

@@ -127,6 +127,16 @@ DIVERGENT = {
         "thread (0,) has ended",
         6,
     ),
+    "other trips": (
+        "for i in range(4):\n    if (kb.thread_idx() + i) % 2 == 0:\n        kb.syncthreads()\ndata[kb.tid()] = 1",
+        "thread (1,) waits there in another trip of a loop, or another call",
+        7,
+    ),
+    "other trips of `while`": (
+        "i = 0\nwhile i < 4:\n    i += 1\n    if (kb.thread_idx() + i) % 2 == 1:\n        kb.syncthreads()",
+        "thread (1,) waits there in another trip of a loop, or another call",
+        9,
+    ),
     "block and warp": (
         "if kb.thread_idx() == 1:\n    kb.syncthreads()\nelse:\n    kb.syncwarp()",
         "a barrier that not all threads of the lanes 0xffffffff reach: thread (1,) waits at another barrier, line 6",
@@ -144,6 +154,30 @@ def test_divergent_barriers(tmp_path: Path, name: str) -> None:
     assert said in found.reason
     assert found.span is not None
     assert found.span.line == line
+
+
+def test_threads_in_other_calls_do_not_meet(tmp_path: Path) -> None:
+    text = """
+    @kb.func
+    def waits(x: int) -> int:
+        kb.syncthreads()
+        return x
+
+    @kb.kernel
+    def k(data: kb.array(dtype=int)):
+        i = kb.tid()
+        if i < n:
+            data[i] = waits(i)
+        else:
+            data[i] = waits(-i)
+    """
+    (kernel,) = kernels.lower_text(tmp_path, text.replace("i < n", "i < 2"))
+    with pytest.raises(Divergence, match=r"thread \(2,\) waits there in another trip of a loop, or another call"):
+        run(kernel, (4,), [ints(0, 0, 0, 0)], block_dim=4)
+    (kernel,) = kernels.lower_text(tmp_path, text.replace("i < n", "i < 4"))
+    data = ints(*range(8))
+    run(kernel, (8,), [data], block_dim=4)  # each block makes one of the calls
+    assert data.data == [0, 1, 2, 3, -4, -5, -6, -7]
 
 
 def test_lanes_that_have_ended_are_not_waited_for(tmp_path: Path) -> None:

@@ -13,19 +13,23 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
+PROJECTS = os.pathsep.join(("tests/gpu/project/src", "tests/gpu/clusters/src"))
 # Tests of what is a bundle's, a driver's or a launch's on a GPU, and none of the language.
 ELSEWHERE = {
     "test_atomics.py": "cells_beside_a_small_one",
+    "test_clusters.py": "bound_launches or graphs",
     "test_cooperating.py": "graphs",
     "test_flow.py": "nobody_built",
     "test_generics.py": "several_types or not_built",
     "test_gradients.py": "on_a_gpu",
+    "test_layouts.py": "one_row or gigabytes",  # addresses, and more memory than a test should take
     "test_statics.py": "not_built",
     "test_tape.py": "streams or graph or capture or bound or pieces or torch or tensor",
 }
 FILES = [
     "atomics",
     "blocks",
+    "clusters",
     "composites",
     "conversions",
     "cooperating",
@@ -34,6 +38,7 @@ FILES = [
     "functions",
     "generics",
     "gradients",
+    "layouts",
     "rotations",
 ]
 
@@ -56,7 +61,7 @@ def test_adjoints_as_on_a_gpu(name: str, tmp_path: Path) -> None:
 def run(name: str, **more: str) -> None:
     file = f"test_{name}.py"
     skipped = ["-k", f"not ({ELSEWHERE[file]})"] if file in ELSEWHERE else []
-    settings = {"KBUILD_DEVICE": "sim", "KBUILD_SIM": "divisions=off", "PYTHONPATH": "tests/gpu/project/src", **more}
+    settings = {"KBUILD_DEVICE": "sim", "KBUILD_SIM": "divisions=off", "PYTHONPATH": PROJECTS, **more}
     command = [sys.executable, "-m", "pytest", f"tests/gpu/{file}", "-q", "-p", "no:cacheprovider", *skipped]
     done = subprocess.run(command, cwd=ROOT, env={**os.environ, **settings}, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-1000:]

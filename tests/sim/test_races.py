@@ -12,11 +12,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from kbuild.ir.stored import ANY, stored_parameters
 from kbuild.ir.types import INT32
 from kbuild.sim.blocks import over
 from kbuild.sim.lockstep.races import Race
 from kbuild.sim.lockstep.run import Checks, Options
-from kbuild.sim.lockstep.stored import ANY, stored_parameters
 from kbuild.sim.threads import run
 from kbuild.sim.values import Conflict, Memory
 from tests.helpers import kernels

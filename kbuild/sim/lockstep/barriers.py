@@ -1,4 +1,4 @@
-"""Barriers: all threads of a block are there, or none may be."""
+"""Barriers: all threads of a block, or a cluster, are there, or none may be."""
 
 from __future__ import annotations
 
@@ -14,25 +14,28 @@ from kbuild.sim.lockstep.places import at_lane
 from kbuild.sim.values import Fault
 
 
-def check(lanes: Lanes, mask: Any, ended: Any) -> None:
+def check(lanes: Lanes, mask: Any, of_cluster: bool, ended: Any) -> None:
     """Raises Divergence where a thread is missing; `ended` says of each thread at hand whether it runs no more."""
     if mask is None:
-        _of_blocks(lanes, ended)
+        blocks = lanes.launch.cluster if of_cluster else 1
+        _of_blocks(lanes, blocks, "the cluster" if of_cluster else "the block", ended)
     else:
         _of_lanes(lanes, tree.spread(mask, lanes.count).astype(np.int64), ended)
 
 
-def _of_blocks(lanes: Lanes, ended: Any) -> None:
+def _of_blocks(lanes: Lanes, blocks: int, what: str, ended: Any) -> None:
+    """Of so many blocks all threads wait, or none."""
     if lanes.count == len(ended):
         return  # all threads at hand
-    size = math.prod(lanes.launch.block)
-    here = np.bincount(lanes.slot)
+    size = math.prod(lanes.launch.block) * blocks
+    slots = lanes.slot // blocks
+    here = np.bincount(slots)
     if not ((here == 0) | (here == size)).all():
         slot = int(np.argmax((here > 0) & (here < size)))
-        position = int(np.argmax(lanes.slot == slot))
+        position = int(np.argmax(slots == slot))
         missing = np.ones(size, bool)
-        missing[lanes.index[lanes.slot == slot]] = False
-        raise _missing("the block", lanes, slot * size + int(np.argmax(missing)), ended, position)
+        missing[(lanes.dense - lanes.origin)[slots == slot] - slot * size] = False
+        raise _missing(what, lanes, slot * size + int(np.argmax(missing)), ended, position)
 
 
 def _of_lanes(lanes: Lanes, mask: Any, ended: Any) -> None:

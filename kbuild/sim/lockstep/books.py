@@ -2,9 +2,10 @@
 
 A slot has two numbers for every granule: the thread + 1 (0: nobody), and the event, which is an access that the kernel
 makes at some place between two barriers. A granule has a slot for the last write, and four each for reads and for
-changes by atomics since: the latest, one other, one of another warp than the latest's, and one of another block. That
-is enough to find a conflict if there is one (in a warp, and in a block, all come after what the latest comes after).
-Most accesses are cleared by one look at the thread: it is the same, or there is none.
+changes by atomics since: the latest, one other, one of another warp than the latest's, and one of another block (where
+blocks run in clusters, one of another block of the cluster and one of another cluster). That is enough to find a
+conflict if there is one (in a warp, and in a block, all come after what the latest comes after). Most accesses are
+cleared by one look at the thread: it is the same, or there is none.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from kbuild.sim.blocks import WARP
+from kbuild.sim.blocks import WARP, Launch
 from kbuild.sim.lockstep.granules import at, chosen
 from kbuild.sim.lockstep.lanes import Lanes
 from kbuild.sim.lockstep.memory import Allocation
@@ -56,7 +57,9 @@ class _Readers:
 
     def __init__(self, granules: int) -> None:
         self.latest, self._granules = _Slot(granules), granules
-        self._more: dict[str, _Slot] = {}  # `other`, `aside` and `away`: made when they are needed, which is seldom
+        self._more: dict[
+            str, _Slot
+        ] = {}  # `other`, `aside`, `away`, `beyond`: made when they are needed, which is seldom
 
     @property
     def slots(self) -> list[_Slot]:
@@ -70,7 +73,7 @@ class _Readers:
         if differs.any():
             (positions,) = np.nonzero(differs)
             here = chosen(granule, positions)
-            self._beside(here, before[positions], latest.event[here], who[positions], math.prod(lanes.launch.block))
+            self._beside(here, before[positions], latest.event[here], who[positions], lanes.launch)
         latest.put(granule, who, event)
         if isinstance(granule, slice):
             return
@@ -79,14 +82,19 @@ class _Readers:
             (positions,) = np.nonzero(beside)
             here = granule[positions]
             event_of_all = np.full(len(here), event, np.int32)
-            self._beside(here, who[positions], event_of_all, latest.who[here], math.prod(lanes.launch.block))
+            self._beside(here, who[positions], event_of_all, latest.who[here], lanes.launch)
 
-    def _beside(self, here: Any, who: Any, event: Any, latest: Any, size: int) -> None:
-        """Keeps who is not the latest: as any, and as one of another block, or of another warp, than who is."""
+    def _beside(self, here: Any, who: Any, event: Any, latest: Any, launch: Launch) -> None:
+        """Keeps who is not the latest: as any, and as one of another cluster, block, or warp, than who is."""
         self._keep("other", here, who, event)
-        first, second = who - 1, latest - 1
-        is_far = first // size != second // size
-        self._keep("away", here[is_far], who[is_far], event[is_far])
+        first, second, size = who - 1, latest - 1, math.prod(launch.block)
+        is_far = is_away = first // size != second // size
+        if launch.cluster > 1:
+            together = size * launch.cluster
+            is_beyond = first // together != second // together
+            self._keep("beyond", here[is_beyond], who[is_beyond], event[is_beyond])
+            is_away = is_far & ~is_beyond
+        self._keep("away", here[is_away], who[is_away], event[is_away])
         if size > WARP:
             is_aside = ~is_far & (first % size // WARP != second % size // WARP)
             self._keep("aside", here[is_aside], who[is_aside], event[is_aside])

@@ -27,7 +27,7 @@ from kbuild.sim.lockstep.frame import Frame
 from kbuild.sim.lockstep.places import Location, OfPart, at_lane, checked
 from kbuild.sim.lockstep.tree import Descriptor, Value
 from kbuild.sim.lockstep.watching import Watching
-from kbuild.sim.values import Fault
+from kbuild.sim.values import Fault, OutOfBounds, no_rank
 
 Step = Callable[["Expressions", Frame], Value]
 
@@ -63,6 +63,7 @@ class Expressions:
         # What trips of loops keep, by number: for a trip, and for all of them (see `trips`).
         self.kept_for_a_trip: dict[int, tuple[Frame, Value]] = {}
         self.kept_for_all_trips: dict[int, tuple[Frame, Value]] = {}
+        self.next_test: tuple[Frame, Any] | None = None  # of a loop, as far as a trip has computed it
 
     def value(self, expr: Expr, frame: Frame) -> Value:
         """The value of an expression in every lane."""
@@ -111,6 +112,19 @@ class Expressions:
         if isinstance(offset, int):
             offset = np.int64(offset)
         return Descriptor(array.element, tree.dense(offset), shape, strides, found, *rest)
+
+    def _elsewhere(self, expr: nodes.Elsewhere, frame: Frame) -> Descriptor:
+        array: Descriptor = self.value(expr.array, frame)
+        rank, count = self.dense(expr.rank, frame), frame.lanes.launch.cluster
+        bad = (rank < 0) | (rank >= count)
+        if bad.any():
+            position = int(np.argmax(bad))
+            raise at_lane(OutOfBounds(no_rank(int(tree.lane_of(rank, position)), count)), position)
+        found = self.space.shared
+        blocks = rank.astype(np.int64) - frame.lanes.position("cluster_rank", None)
+        return Descriptor(
+            array.element, tree.dense(array.address) + blocks * found.stride, array.shape, array.strides, found
+        )
 
     def _absent(self, array: Descriptor, expr: nodes.View, frame: Frame) -> Any:
         """The view of an array that is not there is not there either."""
@@ -270,7 +284,7 @@ def _is_row(expr: nodes.Component) -> bool:
 
 def _is_harmless(node: nodes.Node) -> bool:
     match node:
-        case nodes.Index() | nodes.View() | nodes.Call() | nodes.Component():
+        case nodes.Index() | nodes.View() | nodes.Elsewhere() | nodes.Call() | nodes.Component():
             return isinstance(node, nodes.Component) and all(isinstance(i, nodes.Const) for i in node.indices)
         case nodes.Binary(op, _, _, type):
             return op not in ("div", "mod", "floordiv") or _scalar(type).kind == "float"
@@ -505,6 +519,7 @@ _MEANING: dict[type[Any], Callable[[Expressions, Any, Frame], Value]] = {
     nodes.Extent: Expressions._extent,
     nodes.Present: Expressions._present,
     nodes.View: Expressions._view,
+    nodes.Elsewhere: Expressions._elsewhere,
     nodes.ThreadIndex: Expressions._thread_index,
     nodes.Position: Expressions._position,
     nodes.Select: Expressions._select,

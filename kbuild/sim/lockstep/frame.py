@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from kbuild.ir.nodes import Symbol
@@ -62,14 +63,26 @@ class Frame:
         """Some lanes are done: what they have assigned is kept for the merge."""
         if len(leavers):
             at = self.positions[leavers]
-            self.left.append((at, {symbol: tree.take(self.values[symbol], leavers) for symbol in self.written}))
+            self.left.append((at, self._taken(self.written, leavers)))
 
     def kept(self, keep: Any) -> Frame:
         """The part of a part that goes on, beside the same whole; the others have left."""
-        values = {symbol: tree.take(value, keep) for symbol, value in self.values.items()}
+        values = self._taken(self.values, keep)
         narrowed = type(self)(self.lanes.take(keep), self.wraps, values, self.parent, self.positions[keep])
         narrowed.written, narrowed.left = self.written, self.left
         return narrowed
+
+    def _taken(self, symbols: Iterable[Symbol], positions: Any) -> dict[Symbol, Value]:
+        """What some of the lanes have in these variables; two with one array have one there, too."""
+        found: dict[Symbol, Value] = {}
+        known: dict[int, Value] = {}
+        for symbol in symbols:
+            value = self.values[symbol]
+            number = id(value)
+            if number not in known:
+                known[number] = tree.take(value, positions)
+            found[symbol] = known[number]
+        return found
 
 
 def join(one: Frame, two: Frame) -> None:

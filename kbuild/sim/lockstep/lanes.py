@@ -97,6 +97,8 @@ class Lanes:
             return self.remembered(what, lambda: (self.index % WARP).astype(np.int32))
         if what == "warp_id":
             return self.remembered(what, lambda: (self.index // WARP).astype(np.int32))
+        if what == "cluster_rank":
+            return self.remembered(what, lambda: (self.block % launch.cluster).astype(np.int32))
         if what == "launch_idx":
             inside = math.prod(launch.block)
             return self.remembered(what, lambda: (self.block * inside + self.index).astype(np.int32))
@@ -119,8 +121,9 @@ class Lanes:
 
 
 def chunks(launch: Launch, whole_blocks: bool, size: int = CHUNK) -> Iterator[Lanes]:
-    """All threads of a launch, in order, whole blocks at a time; those past the end of `dim` do not run."""
-    block = math.prod(launch.block)
+    """All threads of a launch, in order, whole blocks (and clusters) at a time; those past the end of `dim` do not
+    run."""
+    block = math.prod(launch.block) * launch.cluster
     step = max(size // block, 1) * block if whole_blocks or block <= size else size
     for start in range(0, launch.count, step):
         count = min(step, launch.count - start)

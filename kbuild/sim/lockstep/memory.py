@@ -65,6 +65,7 @@ class Allocation:
     ) -> None:
         self.start, self.data, self.granule, self.name, self.stride = start, data, granule, name, stride
         self.is_stored, self.is_read_only = is_stored, is_read_only
+        self.first_block: int | None = None  # whose memory is the first of those here, where blocks reach others'
         self.is_constant = False  # a table, which nobody stores to: no access to it is told
         self.size = len(data)
         self.labels: list[Label] = []
@@ -74,11 +75,12 @@ class Allocation:
 
     def place(self, offset: int) -> str:
         """What to call a byte: `x[3]`, `tile[0, 1] (shared memory)`."""
-        offset %= self.stride or self.size + 1
+        block, offset = divmod(offset, self.stride or self.size + 1)
         names = list(dict.fromkeys(one.at(offset) for one in self.labels if one.start <= offset < one.end))
         if not names:
             return f"{self.name}, byte {offset},"
-        beside = "shared memory" if self.stride else ", ".join(names[1:]) and f"also {', '.join(names[1:])}"
+        of = "" if self.first_block is None else f" of block {self.first_block + block}"
+        beside = f"shared memory{of}" if self.stride else ", ".join(names[1:]) and f"also {', '.join(names[1:])}"
         return f"{names[0]} ({beside})" if beside else names[0]
 
     @property
@@ -153,6 +155,12 @@ class Space:
             self.allocations.pop()
             self._starts.pop()
         self.add(allocation)
+
+    @property
+    def shared(self) -> Allocation:
+        """The shared memory of the blocks at hand, where there is any."""
+        assert self.allocations[-1].stride
+        return self.allocations[-1]
 
     def find(self, address: int) -> Allocation | None:
         """The allocation that an address lies in."""

@@ -51,6 +51,7 @@ class _Event:
     expr: Expr
     of_block: Any
     of_warp: Any
+    of_cluster: Any
     origin: int
 
 
@@ -64,15 +65,18 @@ class Races(Watcher):
         self._numbers: dict[int, int] = {}  # the event of an expression since the last barrier
         self._of_block: Any = 0  # barriers passed by the threads at hand
         self._of_warp: Any = 0
+        self._of_cluster: Any = 0
         self._count = self._epoch = 0  # how many these are; the first event since their last barrier
+        self._cluster_epoch = 0  # and since the last one of all their clusters
         self._shared: Allocation | None = None
         self._ordered = Ordered()
 
     def begins(self, lanes: Lanes, shared: Any) -> None:
         """Threads that have passed no barrier yet."""
-        self._of_block = self._of_warp = 0
+        self._of_block = self._of_warp = self._of_cluster = 0
         self._count, self._shared = lanes.count, shared
         self._new_epoch()
+        self._cluster_epoch = self._epoch
 
     def _new_epoch(self) -> None:
         self._numbers.clear()
@@ -80,15 +84,13 @@ class Races(Watcher):
 
     def waits(self, stmt: nodes.Barrier, lanes: Lanes) -> None:
         """From here on these threads see what the others did before."""
-        if stmt.mask is None and lanes.count == self._count:
-            # All of them: what lies in the memory of their blocks is seen by everybody who can get there.
-            self._of_block = self._of_block + 1
-            if self._shared is not None:
-                self._shared.books = None
-        elif stmt.mask is None:
-            after = tree.spread(np.int32(self._of_block), self._count).copy()
-            after[lanes.dense - lanes.origin] += 1
-            self._of_block = after
+        is_everybody = stmt.mask is None and lanes.count == self._count
+        if stmt.mask is None:
+            self._of_block = self._after(self._of_block, lanes, is_everybody)
+            if stmt.of_cluster:
+                self._of_cluster = self._after(self._of_cluster, lanes, is_everybody)
+            if is_everybody and self._shared is not None and (stmt.of_cluster or lanes.launch.cluster == 1):
+                self._shared.books = None  # what lies there is seen by everybody who can get there
         else:  # a mask is taken as the whole warp's
             here = lanes.dense - lanes.origin
             after = tree.spread(np.int32(self._of_warp), self._count).copy()
@@ -98,6 +100,16 @@ class Races(Watcher):
             after[here] = latest[warps] + 1
             self._of_warp = after
         self._new_epoch()
+        if is_everybody and stmt.of_cluster:
+            self._cluster_epoch = self._epoch
+
+    def _after(self, passed: Any, lanes: Lanes, is_everybody: bool) -> Any:
+        """Barriers passed, with one more for these threads."""
+        if is_everybody:
+            return passed + 1
+        after = tree.spread(np.int32(passed), self._count).copy()
+        after[lanes.dense - lanes.origin] += 1
+        return after
 
     def orders(self, order: str, lanes: Lanes) -> None:
         """What these threads do from here on is another event than before."""
@@ -126,7 +138,7 @@ class Races(Watcher):
         number = self._numbers.get(id(expr))
         if number is None:
             number = self._numbers[id(expr)] = len(self._events)
-            self._events.append(_Event(expr, self._of_block, self._of_warp, lanes.origin))
+            self._events.append(_Event(expr, self._of_block, self._of_warp, self._of_cluster, lanes.origin))
         return number
 
     def _note(self, kind: str, location: Location, lanes: Lanes, event: int, parts: list[Any] | None) -> None:
@@ -152,20 +164,25 @@ class Races(Watcher):
 
     def _waited(self, lanes: Lanes, positions: Any, before: Any, events: Any, mine: Any, same_block: Any) -> Any:
         """Which have come to a barrier since."""
-        size = math.prod(lanes.launch.block)
-        if not isinstance(self._of_block, np.ndarray) and not isinstance(self._of_warp, np.ndarray):
-            return same_block & (events < self._epoch)  # those of these blocks have come to all barriers together
+        size, cluster = math.prod(lanes.launch.block), lanes.launch.cluster
+        same_cluster = same_block if cluster == 1 else (before - 1) // (size * cluster) == mine // (size * cluster)
+        if not any(isinstance(passed, np.ndarray) for passed in (self._of_block, self._of_warp, self._of_cluster)):
+            # Those of these blocks have come to all barriers together.
+            seen = same_block & (events < self._epoch)
+            return seen if cluster == 1 else seen | (same_cluster & (events < self._cluster_epoch))
         found = np.zeros(len(positions), bool)
         for number in np.unique(events):
             event = self._events[number]
             if event.origin != lanes.origin:
                 continue  # another block's
-            here = (events == number) & same_block
+            here = (events == number) & same_cluster
             there, own = (before - 1 - lanes.origin)[here], (mine - lanes.origin)[here]
             same_warp = there % size // WARP == own % size // WARP
-            found[here] = self._passed(event.of_block, self._of_block, there, own) | (
+            of_block = self._passed(event.of_block, self._of_block, there, own) | (
                 same_warp & self._passed(event.of_warp, self._of_warp, there, own)
             )
+            of_cluster = self._passed(event.of_cluster, self._of_cluster, there, own)
+            found[here] = (same_block[here] & of_block) | of_cluster
         return found
 
     def _passed(self, then: Any, now: Any, there: Any, own: Any) -> Any:
@@ -178,11 +195,12 @@ class Races(Watcher):
         span, there = self._events[event].expr.span, self._events[clash.event].expr.span
         place = memory.place(clash.granule * memory.granule)
         reason = (
-            f"thread {first} {_WORDS[clash.other]} {place}{_line(there)}, and thread {second} "
-            f"{_WORDS[kind]} it{_line(span)}, with no barrier between them"
+            f"thread {first} {_WORDS[clash.other]} {place}{line_of(there)}, and thread {second} "
+            f"{_WORDS[kind]} it{line_of(span)}, with no barrier between them"
         )
         return at_lane(Race(reason, there, first), clash.position)  # type: ignore[return-value]
 
 
-def _line(span: Span | None) -> str:
+def line_of(span: Span | None) -> str:
+    """A place, in a sentence."""
     return "" if span is None else f" (line {span.line})"

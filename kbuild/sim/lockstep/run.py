@@ -14,20 +14,22 @@ from kbuild.intrinsics.table import ALL_ROWS
 from kbuild.ir import nodes
 from kbuild.ir.blocks import dynamic_start, in_whole_blocks, shared_arrays, shared_bytes
 from kbuild.ir.nodes import Kernel, Symbol
+from kbuild.ir.stored import ANY, Origins, stored_parameters
 from kbuild.ir.tables import tables_in
 from kbuild.ir.traverse import callees, walk
 from kbuild.ir.types import Array, IndexedArray, Shared, Struct, Type
 from kbuild.loader.abi import UNASSIGNED, align_up
 from kbuild.loader.interface import contiguous_strides
-from kbuild.sim.blocks import Launch
+from kbuild.sim.blocks import Launch, in_clusters
 from kbuild.sim.lockstep import memory, unassigned
 from kbuild.sim.lockstep.assigned import Assigned
+from kbuild.sim.lockstep.clusters import Clusters
 from kbuild.sim.lockstep.lanes import CHUNK, chunks
 from kbuild.sim.lockstep.memory import Allocation, Extent, Label, Space
 from kbuild.sim.lockstep.output import Output
 from kbuild.sim.lockstep.races import Races
+from kbuild.sim.lockstep.scopes import Scopes, is_narrow
 from kbuild.sim.lockstep.statements import Deadlock, Statements
-from kbuild.sim.lockstep.stored import ANY, Origins, stored_parameters
 from kbuild.sim.lockstep.trips import Trips
 from kbuild.sim.lockstep.watching import Watcher, Watching
 from kbuild.sim.values import Fault
@@ -68,9 +70,7 @@ def run(
     The arrays' descriptors hold addresses in this process. Raises Fault, ValueError for a block in part.
     """
     _keep_room()
-    whole_blocks = in_whole_blocks(kernel)
-    if whole_blocks and launch.count % math.prod(launch.block):
-        raise ValueError(f"{kernel.name} runs in whole blocks, and {launch} is none")
+    whole_blocks, launch = in_whole_blocks(kernel), in_clusters(launch, kernel)
     parameters = [(p.name, p.type, offsets[p.name]) for p in kernel.function.parameters]
     found = extents(parameters, block, stored_parameters(kernel.function))
     found = [replace(one, is_read_only=one.name in options.read_only) for one in found]
@@ -128,6 +128,13 @@ def _trips(kernel: Kernel) -> Trips:
     return Trips()
 
 
+@lru_cache(maxsize=1024)
+def _has_narrow(kernel: Kernel) -> bool:
+    """Some atomic is one for its block alone."""
+    functions = [kernel.function, *callees(kernel.function)]
+    return any(is_narrow(node) for one in functions for node in walk(one.body))
+
+
 def _is_atomic(node: nodes.Node) -> bool:
     return isinstance(node, nodes.Intrinsic) and ALL_ROWS[node.name].is_atomic
 
@@ -145,13 +152,16 @@ def _run(
     # The parameter block is read like memory that is no array's.
     given = Allocation(0, np.frombuffer(block.ljust(align_up(len(block), 8), b"\0"), np.uint8), 1, "arguments")
     arguments = [memory.load(given, offsets[p.name], p.type, space) for p in function.parameters]
-    watchers: list[Watcher] = [*options.watchers]
+    clusters = None if kernel.cluster_dim is None else Clusters()
+    watchers: list[Watcher] = [*options.watchers, *([] if clusters is None else [clusters])]
     if options.checks.assigned:
         watchers.append(Assigned())
         if options.is_marked:
             watchers.append(unassigned.Marked())
     if options.checks.races:
         watchers.append(Races())
+        if _has_narrow(kernel):
+            watchers.append(Scopes())
     order = None if options.seed is None else np.random.default_rng(options.seed)
     shared, bytes_of_block, granule = _shared(kernel, launch)
     watching = Watching(watchers, options.checks.divisions)
@@ -163,8 +173,12 @@ def _run(
             if shared:
                 count = lanes.count // math.prod(launch.block)
                 block_memory = memory.shared(bytes_of_block, count, granule, _labels(shared, launch))
+                if clusters is not None:
+                    block_memory.first_block = lanes.origin // math.prod(launch.block)
                 space.put_shared(block_memory)
             machine.run(function, arguments, lanes, block_memory)
+            if clusters is not None:
+                clusters.finish(lanes)
 
 
 @cache

@@ -314,7 +314,7 @@ class Statements:
         going, returned, trip = Going(frame, may_linger), None, 0
         snapshot: Any = None
         straight = self.trips.of(stmt) if may_linger else None
-        if straight is not None and straight.test is not None:
+        if straight is not None and straight.has_test:
             test = self._tested(straight.test)
         while True:
             self.expressions.kept_for_a_trip.clear()
@@ -335,7 +335,7 @@ class Statements:
             if straight is None:
                 left = self.block(stmt.body, current)
             else:
-                straight.run(self.expressions, current)
+                straight.run(self.expressions, current, trip)
             trip += 1
             if isinstance(left, int):
                 if left == _CONTINUE:
@@ -358,6 +358,7 @@ class Statements:
         if straight is not None:
             self.expressions.kept_for_a_trip.clear()
             self.expressions.kept_for_all_trips.clear()
+            self.expressions.next_test = None
         if going.frame is not frame:
             going.frame.merge()
         return returned
@@ -448,7 +449,7 @@ class Statements:
 
     def _barrier(self, stmt: nodes.Barrier, frame: Frame) -> Left:
         mask = None if stmt.mask is None else self.expressions.dense(stmt.mask, frame)
-        barriers.check(frame.lanes, mask, self.ended)
+        barriers.check(frame.lanes, mask, stmt.of_cluster, self.ended)
         self.watching.waits(stmt, frame.lanes)
         return None
 

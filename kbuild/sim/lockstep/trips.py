@@ -16,11 +16,17 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+
 from kbuild.ir import nodes
 from kbuild.ir.nodes import Expr, Stmt, Symbol
 from kbuild.ir.traverse import children
+from kbuild.sim.lockstep import tree
 from kbuild.sim.lockstep.expressions import Expressions, Step, Steps, bound
 from kbuild.sim.lockstep.frame import Frame
+from kbuild.sim.lockstep.graph import Graph, graph_of
+from kbuild.sim.lockstep.routines import Routines
+from kbuild.sim.lockstep.tree import Value
 
 Loop = nodes.For | nodes.While
 _WORTH_KEEPING = (nodes.Unary, nodes.Binary, nodes.Fma, nodes.Convert, nodes.Compare, nodes.Intrinsic)
@@ -29,15 +35,41 @@ _WORTH_KEEPING = (nodes.Unary, nodes.Binary, nodes.Fma, nodes.Convert, nodes.Com
 class Trip:
     """`test` (None for a `For`) and body, for a frame that nobody watches."""
 
-    def __init__(self, test: Step | None, body: list[tuple[Symbol, Step]]) -> None:
-        self.test, self._body, self._symbols = test, body, {symbol for symbol, _ in body}
+    def __init__(
+        self, test: Step | None, body: list[tuple[Symbol, Step]], graph: Graph | None, rest: list[Step]
+    ) -> None:
+        """`graph` is what can be computed in one pass, `rest` the parts of the test that are not in it."""
+        self._test, self._body, self._symbols = test, body, {symbol for symbol, _ in body}
+        self.has_test, self._rest = test is not None, rest
+        self._routines = None if graph is None else Routines(graph)
+        self._others = [] if graph is None else [body[number] for number in graph.others]
 
-    def run(self, machine: Expressions, frame: Frame) -> None:
+    def run(self, machine: Expressions, frame: Frame, trip: int) -> None:
         """The body; all lanes come to its end."""
-        values = frame.values
-        for symbol, step in self._body:
+        values, body = frame.values, self._body
+        if self._routines is not None:
+            is_done, truth = self._routines.run(frame, trip)
+            if is_done:
+                machine.next_test = None if truth is None else (frame, truth)
+                body = self._others
+        for symbol, step in body:
             values[symbol] = step(machine, frame)
         frame.written |= self._symbols
+
+    def test(self, machine: Expressions, frame: Frame) -> Value:
+        """For which lanes there is another trip."""
+        known, machine.next_test = machine.next_test, None
+        if known is None or known[0] is not frame:
+            assert self._test is not None
+            return self._test(machine, frame)
+        truth = known[1]
+        for step in self._rest:
+            found = tree.dense(step(machine, frame))
+            if not isinstance(found, np.generic):
+                truth = truth & found
+            elif not found:
+                return found
+        return truth
 
 
 class Trips:
@@ -66,7 +98,9 @@ def _bound(loop: Loop) -> Trip:
     steps = _Keeping(Numbers(loop), numbers.seen)
     bound_values = [(symbol, steps.bind(expr)) for symbol, expr in _values(loop, steps.numbers)]
     test = next((step for symbol, step in bound_values if symbol is None), None)
-    return Trip(test, [(symbol, step) for symbol, step in bound_values if symbol is not None])
+    graph = graph_of(loop)
+    rest = [] if graph is None else [Steps().of(part) for part in graph.conjuncts]
+    return Trip(test, [(symbol, step) for symbol, step in bound_values if symbol is not None], graph, rest)
 
 
 def _values(loop: Loop, numbers: Numbers) -> Iterator[tuple[Symbol | None, Expr]]:

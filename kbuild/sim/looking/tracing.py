@@ -193,7 +193,7 @@ def _array(expr: Expr) -> str | None:
     """The name of the variable that an access goes through."""
     place = expr.arguments[0] if isinstance(expr, nodes.Intrinsic) else expr
     root: Any = root_of(place)
-    while isinstance(root, (nodes.Index, nodes.View, nodes.Member)):
+    while isinstance(root, (nodes.Index, nodes.View, nodes.Elsewhere, nodes.Member)):
         root = root.base if isinstance(root, nodes.Member) else root.array
     return root.symbol.name if isinstance(root, nodes.Read) else None
 

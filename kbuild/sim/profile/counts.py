@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from kbuild.sim.access import Traffic
+from kbuild.traffic.access import Traffic
 
 KINDS = (
     ("global", "load"),

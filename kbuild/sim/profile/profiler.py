@@ -20,7 +20,7 @@ from kbuild.sim.profile.atomics import Form
 from kbuild.sim.profile.counts import Accesses, Line
 from kbuild.sim.profile.report import Profile
 from kbuild.sim.profile.warped import cost, cost_together, warped
-from kbuild.sim.warps import Kind
+from kbuild.traffic.warps import Kind
 
 Executions = list[int]  # threads, warps, partial warps
 NOWHERE = Span("", 0)

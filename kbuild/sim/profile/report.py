@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from kbuild.errors import Span
-from kbuild.sim.access import ARCHITECTURE
 from kbuild.sim.profile import listing
 from kbuild.sim.profile.counts import Counts, Line, total
+from kbuild.traffic.access import ARCHITECTURE
 
 
 @dataclass(frozen=True)

@@ -8,14 +8,14 @@ from typing import Any, cast
 
 import numpy as np
 
-from kbuild.sim.access import Space, Traffic, affine_traffic, traffic
 from kbuild.sim.blocks import WARP
 from kbuild.sim.lockstep import tree
 from kbuild.sim.lockstep.affine import Affine
 from kbuild.sim.lockstep.lanes import Lanes
 from kbuild.sim.lockstep.places import Location
-from kbuild.sim.sectors import SECTOR
-from kbuild.sim.warps import Kind
+from kbuild.traffic.access import Space, Traffic, affine_traffic, traffic
+from kbuild.traffic.sectors import SECTOR
+from kbuild.traffic.warps import Kind
 
 
 @dataclass(frozen=True)

@@ -2,10 +2,14 @@
 #pragma nv_diag_suppress 177
 #pragma nv_diag_suppress 186
 #pragma nv_diag_suppress 550
+__device__ __forceinline__ long long kb_wide(int a, int b) {
+    long long r; asm("mul.wide.s32 %0, %1, %2;" : "=l"(r) : "r"(a), "r"(b)); return r;
+}
 struct kb_launch1 { unsigned int end, origin; };
 template <class T> struct kb_array1 {
     char *data; int shape[1]; int stride[1];
     __device__ __forceinline__ T &operator()(long long i0) const { return *(T *)(data + (i0 * stride[0])); }
+    __device__ __forceinline__ T &at(int i0) const { return *(T *)(data + kb_wide(i0, stride[0])); }
 };
 struct vec2f { float c[2]; };
 __device__ __forceinline__ void kb_wait() {
@@ -43,7 +47,7 @@ extern "C" __global__ void augmented(const kb_launch1 kb_launch, kb_array1<float
     kb_atomic_add(a(i), 1.0f);
     int t2 = kb_add(i, 1);
 #line 8 "/kbuild/golden/augmented.py"
-    kb_atomic_add(a(t2), (-a(i)));
+    kb_atomic_add(a.at(t2), (-a(i)));
     a(i) = a(i) * 2.0f;
     vec2f t4 = vec2f{{1.0f, 2.0f}};
 #line 10 "/kbuild/golden/augmented.py"
@@ -51,6 +55,6 @@ extern "C" __global__ void augmented(const kb_launch1 kb_launch, kb_array1<float
 #line 10 "/kbuild/golden/augmented.py"
     kb_atomic_add(v(i).c[1], t4.c[1]);
     kb_atomic_add(v(i).c[1], (-3.0f));
-    kb_atomic_add(c(i), (unsigned char)1);
+    kb_atomic_add(c.at(i), (unsigned char)1);
 }
 }

@@ -2,6 +2,13 @@
 #pragma nv_diag_suppress 177
 #pragma nv_diag_suppress 186
 #pragma nv_diag_suppress 550
+__device__ __forceinline__ long long kb_wide(int a, int b) {
+    long long r; asm("mul.wide.s32 %0, %1, %2;" : "=l"(r) : "r"(a), "r"(b)); return r;
+}
+__device__ __forceinline__ char *kb_further(char *p, int a, int b) {
+    char *r; asm("{ .reg .b64 t; mul.wide.s32 t, %1, %2; add.s64 %0, t, %3; }" : "=l"(r) : "r"(a), "r"(b), "l"(p));
+    bool is_global = __isGlobal(r); __builtin_assume(is_global); return r;
+}
 struct kb_launch2 { unsigned int count, extent[1], magic[1], shift[1]; int origin[2]; };
 struct kb_index2 { int axis[2]; };
 __device__ __forceinline__ kb_index2 kb_locate(const kb_launch2 &launch, unsigned int l) {
@@ -17,10 +24,12 @@ template <class T, int N0> struct kb_shared1 {
 template <class T> struct kb_array2 {
     char *data; int shape[2]; int stride[2];
     __device__ __forceinline__ T &operator()(long long i0, long long i1) const { return *(T *)(data + (i0 * stride[0] + i1 * stride[1])); }
+    __device__ __forceinline__ T &at(int i0, int i1) const { return *(T *)(kb_further(data + kb_wide(i0, stride[0]), i1, stride[1])); }
 };
 template <class T> struct kb_array1 {
     char *data; int shape[1]; int stride[1];
     __device__ __forceinline__ T &operator()(long long i0) const { return *(T *)(data + (i0 * stride[0])); }
+    __device__ __forceinline__ T &at(int i0) const { return *(T *)(data + kb_wide(i0, stride[0])); }
 };
 __device__ __forceinline__ void kb_wait() {
 #if __CUDA_ARCH__ >= 900
@@ -59,9 +68,9 @@ extern "C" __global__ void count(const kb_launch2 kb_launch, kb_array2<int> data
     int j = kb_tid.axis[1];
     bins(kb_lane_id()) = 0;
     __syncwarp(4294967295u);
-    kb_atomic_add(bins((int)(data(i, j) % 32)), 1);
+    kb_atomic_add(bins((int)(data.at(i, j) % 32)), 1);
     __syncwarp(lanes);
-    kb_atomic_add(counts(kb_lane_id()), kb_add(bins(kb_lane_id()), kb_mul(kb_grid_dim(), kb_block_dim())));
+    kb_atomic_add(counts.at(kb_lane_id()), kb_add(bins(kb_lane_id()), kb_mul(kb_grid_dim(), kb_block_dim())));
 }
 
 #line 7 "/kbuild/golden/blocks.py"
@@ -92,11 +101,11 @@ extern "C" __global__ void reduce(const kb_launch1 kb_launch, kb_array1<float> d
     __shared__ float tile_memory[64];
     const kb_shared1<float, 64> tile = {tile_memory};
 #line 21 "/kbuild/golden/blocks.py"
-    tile(kb_thread_idx()) = data(kb_tid);
+    tile(kb_thread_idx()) = data.at(kb_tid);
     __syncthreads();
     float total = block_sum(tile);
     if (kb_thread_idx() == 0) {
-        out(kb_block_idx()) = total;
+        out.at(kb_block_idx()) = total;
     }
 }
 
@@ -111,8 +120,8 @@ extern "C" __global__ void transpose(const kb_launch1 kb_launch, kb_array2<float
     int x = (int)threadIdx.x;
     int y = (int)threadIdx.y;
     kb_shared1<float, 17> row = kb_view(tile, y);
-    row(x) = a(kb_add(kb_mul((int)blockIdx.y, 16), y), kb_add(kb_mul((int)blockIdx.x, 16), x));
+    row(x) = a.at(kb_add(kb_mul((int)blockIdx.y, 16), y), kb_add(kb_mul((int)blockIdx.x, 16), x));
     __syncthreads();
-    out(kb_add(kb_mul((int)blockIdx.x, 16), y), kb_add(kb_mul((int)blockIdx.y, 16), x)) = tile(x, y);
+    out.at(kb_add(kb_mul((int)blockIdx.x, 16), y), kb_add(kb_mul((int)blockIdx.y, 16), x)) = tile(x, y);
 }
 }

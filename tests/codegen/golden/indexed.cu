@@ -7,10 +7,12 @@ __device__ __forceinline__ long long kb_at(const int *index, long long i) { retu
 template <class T> struct kb_indexed1 {
     char *data; int whole[1]; int stride[1]; const int *index[1]; int shape[1];
     __device__ __forceinline__ T &operator()(long long i0) const { return *(T *)(data + (kb_at(index[0], i0) * stride[0])); }
+    __device__ __forceinline__ bool aligned(int to) const { return (((int)(long long)data | stride[0]) & (to - 1)) == 0; }
 };
 template <class T> struct kb_indexed2 {
     char *data; int whole[2]; int stride[2]; const int *index[2]; int shape[2];
     __device__ __forceinline__ T &operator()(long long i0, long long i1) const { return *(T *)(data + (kb_at(index[0], i0) * stride[0] + kb_at(index[1], i1) * stride[1])); }
+    __device__ __forceinline__ bool aligned(int to) const { return (((int)(long long)data | stride[0] | stride[1]) & (to - 1)) == 0; }
 };
 __device__ __forceinline__ void kb_wait() {
 #if __CUDA_ARCH__ >= 900

@@ -2,10 +2,14 @@
 #pragma nv_diag_suppress 177
 #pragma nv_diag_suppress 186
 #pragma nv_diag_suppress 550
+__device__ __forceinline__ long long kb_wide(int a, int b) {
+    long long r; asm("mul.wide.s32 %0, %1, %2;" : "=l"(r) : "r"(a), "r"(b)); return r;
+}
 struct kb_launch1 { unsigned int end, origin; };
 template <class T> struct kb_array1 {
     char *data; int shape[1]; int stride[1];
     __device__ __forceinline__ T &operator()(long long i0) const { return *(T *)(data + (i0 * stride[0])); }
+    __device__ __forceinline__ T &at(int i0) const { return *(T *)(data + kb_wide(i0, stride[0])); }
 };
 __device__ __forceinline__ void kb_wait() {
 #if __CUDA_ARCH__ >= 900
@@ -24,15 +28,15 @@ extern "C" __global__ void loop_constant(const kb_launch1 kb_launch, kb_array1<f
     if (kb_linear >= kb_launch.end) return;
 #line 6 "/kbuild/golden/loop_constant.py"
     _Pragma("unroll") for (int i = 0; i < 4; ++i) {
-        a(i) = 1.0f;
+        a.at(i) = 1.0f;
     }
 #line 8 "/kbuild/golden/loop_constant.py"
     _Pragma("unroll") for (int i_2 = 10; i_2 > 0; i_2 -= 3) {
-        a(i_2) = 2.0f;
+        a.at(i_2) = 2.0f;
     }
 #line 10 "/kbuild/golden/loop_constant.py"
     for (int i_3 = 0; i_3 < 1000; ++i_3) {
-        a(i_3) = 3.0f;
+        a.at(i_3) = 3.0f;
     }
 }
 }

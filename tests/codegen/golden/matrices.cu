@@ -2,18 +2,25 @@
 #pragma nv_diag_suppress 177
 #pragma nv_diag_suppress 186
 #pragma nv_diag_suppress 550
+__device__ __forceinline__ long long kb_wide(int a, int b) {
+    long long r; asm("mul.wide.s32 %0, %1, %2;" : "=l"(r) : "r"(a), "r"(b)); return r;
+}
 struct kb_launch1 { unsigned int end, origin; };
 struct vec2f { float c[2]; };
 struct mat2x2f { vec2f r[2]; };
 template <class T> struct kb_array1 {
     char *data; int shape[1]; int stride[1];
     __device__ __forceinline__ T &operator()(long long i0) const { return *(T *)(data + (i0 * stride[0])); }
+    __device__ __forceinline__ T &at(int i0) const { return *(T *)(data + kb_wide(i0, stride[0])); }
+    __device__ __forceinline__ bool aligned(int to) const { return (((int)(long long)data | stride[0]) & (to - 1)) == 0; }
 };
 __device__ __forceinline__ void kb_wait() {
 #if __CUDA_ARCH__ >= 900
     asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
 }
+__device__ __forceinline__ mat2x2f kb_load(mat2x2f &p, bool is_aligned) { if (!is_aligned) return p; __align__(16) mat2x2f y; uint4 *from = (uint4 *)&p, *to = (uint4 *)&y; to[0] = from[0]; return y; }
+__device__ __forceinline__ void kb_store(mat2x2f &p, mat2x2f x, bool is_aligned) { if (!is_aligned) { p = x; return; } __align__(16) mat2x2f y = x; uint4 *from = (uint4 *)&y, *to = (uint4 *)&p; to[0] = from[0]; }
 __device__ __forceinline__ mat2x2f operator-(mat2x2f a) { return mat2x2f{{vec2f{{(-a.r[0].c[0]), (-a.r[0].c[1])}}, vec2f{{(-a.r[1].c[0]), (-a.r[1].c[1])}}}}; }
 __device__ __forceinline__ mat2x2f kb_fma(mat2x2f a, float b, mat2x2f c) { return mat2x2f{{vec2f{{fmaf(a.r[0].c[0], b, c.r[0].c[0]), fmaf(a.r[0].c[1], b, c.r[0].c[1])}}, vec2f{{fmaf(a.r[1].c[0], b, c.r[1].c[0]), fmaf(a.r[1].c[1], b, c.r[1].c[1])}}}}; }
 __device__ __forceinline__ int kb_add(int a, int b) { return (int)((unsigned int)a + (unsigned int)b); }
@@ -74,9 +81,9 @@ extern "C" __global__ void matrices(const kb_launch1 kb_launch, kb_array1<mat2x2
     const int kb_tid = (int)kb_linear;
 #line 6 "/kbuild/golden/matrices.py"
     int i = kb_tid;
-    mat2x2f a = m(i);
+    mat2x2f a = kb_load(m(i), m.aligned(16));
     a.r[0].c[1] = v.c[0];
-    m(i) = kb_fma(matmul(a, a), 2.0f, (-a));
-    m(kb_add(i, 1)).r[1] = matvec(a, v) + v;
+    kb_store(m(i), kb_fma(matmul(a, a), 2.0f, (-a)), m.aligned(16));
+    m.at(kb_add(i, 1)).r[1] = matvec(a, v) + v;
 }
 }

@@ -2,6 +2,13 @@
 #pragma nv_diag_suppress 177
 #pragma nv_diag_suppress 186
 #pragma nv_diag_suppress 550
+__device__ __forceinline__ long long kb_wide(int a, int b) {
+    long long r; asm("mul.wide.s32 %0, %1, %2;" : "=l"(r) : "r"(a), "r"(b)); return r;
+}
+__device__ __forceinline__ char *kb_further(char *p, int a, int b) {
+    char *r; asm("{ .reg .b64 t; mul.wide.s32 t, %1, %2; add.s64 %0, t, %3; }" : "=l"(r) : "r"(a), "r"(b), "l"(p));
+    bool is_global = __isGlobal(r); __builtin_assume(is_global); return r;
+}
 struct kb_launch2 { unsigned int count, extent[1], magic[1], shift[1]; int origin[2]; };
 struct kb_index2 { int axis[2]; };
 __device__ __forceinline__ kb_index2 kb_locate(const kb_launch2 &launch, unsigned int l) {
@@ -13,6 +20,7 @@ __device__ __forceinline__ kb_index2 kb_locate(const kb_launch2 &launch, unsigne
 template <class T> struct kb_array2 {
     char *data; int shape[2]; int stride[2];
     __device__ __forceinline__ T &operator()(long long i0, long long i1) const { return *(T *)(data + (i0 * stride[0] + i1 * stride[1])); }
+    __device__ __forceinline__ T &at(int i0, int i1) const { return *(T *)(kb_further(data + kb_wide(i0, stride[0]), i1, stride[1])); }
 };
 __device__ __forceinline__ void kb_wait() {
 #if __CUDA_ARCH__ >= 900
@@ -34,6 +42,6 @@ extern "C" __global__ void tid_2(const kb_launch2 kb_launch, kb_array2<float> a)
     int i = kb_tid.axis[0];
 #line 6 "/kbuild/golden/tid_2.py"
     int j = kb_tid.axis[1];
-    a(i, j) = (float)(i);
+    a.at(i, j) = (float)(i);
 }
 }

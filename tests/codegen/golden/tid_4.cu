@@ -2,6 +2,13 @@
 #pragma nv_diag_suppress 177
 #pragma nv_diag_suppress 186
 #pragma nv_diag_suppress 550
+__device__ __forceinline__ long long kb_wide(int a, int b) {
+    long long r; asm("mul.wide.s32 %0, %1, %2;" : "=l"(r) : "r"(a), "r"(b)); return r;
+}
+__device__ __forceinline__ char *kb_further(char *p, int a, int b) {
+    char *r; asm("{ .reg .b64 t; mul.wide.s32 t, %1, %2; add.s64 %0, t, %3; }" : "=l"(r) : "r"(a), "r"(b), "l"(p));
+    bool is_global = __isGlobal(r); __builtin_assume(is_global); return r;
+}
 struct kb_launch4 { unsigned int count, extent[3], magic[3], shift[3]; int origin[4]; };
 struct kb_index4 { int axis[4]; };
 __device__ __forceinline__ kb_index4 kb_locate(const kb_launch4 &launch, unsigned int l) {
@@ -15,6 +22,7 @@ __device__ __forceinline__ kb_index4 kb_locate(const kb_launch4 &launch, unsigne
 template <class T> struct kb_array4 {
     char *data; int shape[4]; int stride[4];
     __device__ __forceinline__ T &operator()(long long i0, long long i1, long long i2, long long i3) const { return *(T *)(data + (i0 * stride[0] + i1 * stride[1] + i2 * stride[2] + i3 * stride[3])); }
+    __device__ __forceinline__ T &at(int i0, int i1, int i2, int i3) const { return *(T *)(kb_further(kb_further(kb_further(data + kb_wide(i0, stride[0]), i1, stride[1]), i2, stride[2]), i3, stride[3])); }
 };
 __device__ __forceinline__ void kb_wait() {
 #if __CUDA_ARCH__ >= 900
@@ -40,6 +48,6 @@ extern "C" __global__ void tid_4(const kb_launch4 kb_launch, kb_array4<float> a)
     int k = kb_tid.axis[2];
 #line 6 "/kbuild/golden/tid_4.py"
     int m = kb_tid.axis[3];
-    a(i, j, k, m) = (float)(i);
+    a.at(i, j, k, m) = (float)(i);
 }
 }

@@ -2,10 +2,14 @@
 #pragma nv_diag_suppress 177
 #pragma nv_diag_suppress 186
 #pragma nv_diag_suppress 550
+__device__ __forceinline__ long long kb_wide(int a, int b) {
+    long long r; asm("mul.wide.s32 %0, %1, %2;" : "=l"(r) : "r"(a), "r"(b)); return r;
+}
 struct kb_launch1 { unsigned int end, origin; };
 template <class T> struct kb_array1 {
     char *data; int shape[1]; int stride[1];
     __device__ __forceinline__ T &operator()(long long i0) const { return *(T *)(data + (i0 * stride[0])); }
+    __device__ __forceinline__ T &at(int i0) const { return *(T *)(data + kb_wide(i0, stride[0])); }
 };
 struct kb_half { unsigned short bits; };
 __device__ __forceinline__ float kb_float(kb_half x) { float y; asm("cvt.f32.f16 %0, %1;" : "=f"(y) : "h"(x.bits)); return y; }
@@ -28,6 +32,7 @@ __device__ __forceinline__ int kb_thread_idx() { return (int)(threadIdx.x + bloc
 __device__ __forceinline__ int kb_block_idx() { return (int)(blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z)); }
 __device__ __forceinline__ int kb_block_dim() { return (int)(blockDim.x * blockDim.y * blockDim.z); }
 __device__ __forceinline__ int kb_lanes() {
+    if ((kb_block_dim() & 31) == 0) return 32;
     int rest = kb_block_dim() - (kb_thread_idx() & ~31);
     return rest < 32 ? rest : 32;
 }
@@ -86,9 +91,9 @@ extern "C" __global__ void together(const kb_launch1 kb_launch, kb_array1<signed
     signed char t2 = kb_shfl_up(a(i), 1, 8);
 #line 11 "/kbuild/golden/warps.py"
     a(i) = kb_add(t1, t2);
-    kb_half t3 = kb_shfl_xor(kb_load_readonly(h(i)), 3, 32);
+    kb_half t3 = kb_shfl_xor(kb_load_readonly(h.at(i)), 3, 32);
 #line 12 "/kbuild/golden/warps.py"
-    h(i) = t3;
+    h.at(i) = t3;
     bool t4 = kb_any((n > 3));
 #line 13 "/kbuild/golden/warps.py"
     unsigned int t5 = kb_ballot(t4);
@@ -104,12 +109,12 @@ extern "C" __global__ void together(const kb_launch1 kb_launch, kb_array1<signed
 #line 16 "/kbuild/golden/warps.py"
     const int step = kb_mul(kb_grid_dim(), kb_block_dim());
 #line 16 "/kbuild/golden/warps.py"
-    const unsigned int trips = step > 0 ? (start < stop ? ((unsigned int)stop - (unsigned int)start - 1) / (unsigned int)step + 1 : 0) : step < 0 ? (start > stop ? ((unsigned int)start - (unsigned int)stop - 1) / (0 - (unsigned int)step) + 1 : 0) : 0;
+    const unsigned int trips = (start < stop ? ((unsigned int)stop - (unsigned int)start - 1) / (unsigned int)step + 1 : 0);
 #line 16 "/kbuild/golden/warps.py"
     for (unsigned int trip = 0; trip < trips; ++trip) {
 #line 16 "/kbuild/golden/warps.py"
         const int k = (int)((unsigned int)start + trip * (unsigned int)step);
-        kb_store_streaming(masks(k), (unsigned int)(kb_warp_id()));
+        kb_store_streaming(masks.at(k), (unsigned int)(kb_warp_id()));
     }
 }
 }

@@ -9,6 +9,15 @@ STEPS = kb.constant([kb.vec3(1.0, 2.0, 3.0), kb.vec3(4.0, 5.0, 6.0)])
 LARGE = kb.constant(np.zeros((128, 128), np.float32))
 MORE = kb.constant(np.ones(3, np.float32))
 PLAIN = np.zeros(3)
+
+
+@kb.struct
+class Cell:
+    mass: float
+    at: kb.vec3
+
+
+CELLS = kb.constant([Cell(mass=1.0), Cell(at=kb.vec3(1.0, 2.0, 3.0))])
 PAIR = (1.0, 2.0)
 
 
@@ -44,6 +53,10 @@ def stores(a: kb.array(dtype=float), n: int):
     row[0] = a[0]  # E: KB198 nobody changes
     kb.atomic_add(TABLE, n, 0, 1.0)  # E: KB198 nobody changes
     kb.atomic_add(STEPS[n].x, 1.0)  # E: KB198 nobody changes
+    CELLS[n].mass = 1.0  # E: KB198 nobody changes
+    CELLS[n].at.x += 1.0  # E: KB198 nobody changes
+    CELLS[n] = Cell(1.0, kb.vec3())  # E: KB198 nobody changes
+    kb.atomic_add(CELLS[n].mass, 1.0)  # E: KB198 nobody changes
     fill(TABLE[0], n)
 
 
@@ -56,6 +69,7 @@ def reads(a: kb.array(dtype=float), n: int):
     a[4] = PLAIN[n]  # E: KB105 `TABLE = kb.constant(…)`
     a[5] = PAIR[n]  # E: KB140 kb.constant((…))
     a[7] = kb.load_readonly(TABLE, n, n)  # E: KB170 not on one in constant memory
+    a[8] = CELLS[n].weight  # E: KB142 has no field 'weight'
     a[6] = summed(MORE)  # E: KB196 read the table by its name
 
 
@@ -67,3 +81,10 @@ def too_much(a: kb.array(dtype=float), n: int):  # E: KB199 65548 bytes together
 @kb.kernel
 def right(a: kb.array(dtype=float), n: int):
     a[0] = LARGE[n, n] + MORE[1]
+
+
+@kb.kernel
+def right_structs(a: kb.array(dtype=float), n: int):
+    cell = CELLS[n]
+    cell.mass = 2.0
+    a[0] = cell.mass + CELLS[1].at.y + CELLS[n].at[2] + float(len(CELLS))

@@ -4,8 +4,6 @@ import kbuild as kb
 
 BLOCK = 256
 SIDE, HIGH = 32, 8  # of a tile that is turned, and of the block that turns it
-ITEMS = 4  # elements of a thread at a time, one after the other
-TILE = BLOCK * ITEMS
 MOST = 1024  # blocks of a scan, and threads of the one that adds up what they have found
 
 
@@ -29,31 +27,33 @@ def transpose(a: kb.array2d(dtype=float), turned: kb.array2d(dtype=float)):
 
 
 @kb.kernel(block_dim=BLOCK)
-def reduction(values: kb.array(dtype=float), parts: kb.array(dtype=float)):
-    """The sum of what each block has; once more, with one block, the sum of these."""
+def reduction(values: kb.array(dtype=kb.vec4), parts: kb.array(dtype=float)):
+    """The sum of what each block has, four numbers a trip; once more, with one block, the sum of these."""
     own = 0.0
     for i in kb.grid_range(len(values)):
-        own += values[i]
+        four = values[i]
+        own += (four[0] + four[1]) + (four[2] + four[3])
     total = kb.block_sum(own)
     if kb.thread_idx() == 0:
         parts[kb.block_idx()] = total
 
 
 @kb.func
-def chunk(count: int) -> int:
-    """How many elements each block of the launch has: whole tiles, the same number for all."""
-    tiles = (count + TILE - 1) // TILE
-    return (tiles + kb.grid_dim() - 1) // kb.grid_dim() * TILE
+def chunk(fours: int) -> int:
+    """How many vectors of four each block of the launch has: one for each thread, so many times, the same for all."""
+    tiles = (fours + BLOCK - 1) // BLOCK
+    return (tiles + kb.grid_dim() - 1) // kb.grid_dim() * BLOCK
 
 
 @kb.kernel(block_dim=BLOCK)
-def scan_sums(values: kb.array(dtype=int), sums: kb.array(dtype=int)):
+def scan_sums(values: kb.array(dtype=kb.vec4i), sums: kb.array(dtype=int)):
     """First of three launches of a prefix sum: the sum of each block's elements."""
     first = kb.block_idx() * chunk(len(values))
     last = kb.min(first + chunk(len(values)), len(values))
     own = 0
     for i in range(first + kb.thread_idx(), last, BLOCK):
-        own += values[i]
+        four = values[i]
+        own += four[0] + four[1] + four[2] + four[3]
     total = kb.block_sum(own)
     if kb.thread_idx() == 0:
         sums[kb.block_idx()] = total
@@ -69,44 +69,43 @@ def scan_blocks(sums: kb.array(dtype=int)):
 
 
 @kb.kernel(block_dim=BLOCK)
-def scan_elements(values: kb.array(dtype=int), sums: kb.array(dtype=int), scanned: kb.array(dtype=int)):
+def scan_elements(values: kb.array(dtype=kb.vec4i), sums: kb.array(dtype=int), scanned: kb.array(dtype=kb.vec4i)):
     """Third: each element with all before it; as many blocks as in the first."""
     of_tile = kb.shared_array(1, int)
     t = kb.thread_idx()
     first = kb.block_idx() * chunk(len(values))
     last = kb.min(first + chunk(len(values)), len(values))
     before = sums[kb.block_idx()]
-    for start in range(first, last, TILE):
-        i = start + t * ITEMS
-        a = values[i] if i < last else 0
-        b = a + (values[i + 1] if i + 1 < last else 0)
-        c = b + (values[i + 2] if i + 2 < last else 0)
-        d = c + (values[i + 3] if i + 3 < last else 0)
+    for start in range(first, last, BLOCK):
+        i = start + t
+        four = kb.vec4i()
+        if i < last:
+            four = values[i]
+        a = four[0]
+        b = a + four[1]
+        c = b + four[2]
+        d = c + four[3]
         upto = kb.block_scan_inclusive(d)
         if t == BLOCK - 1:
             of_tile[0] = upto
         kb.syncthreads()
         own = before + upto - d
         if i < last:
-            scanned[i] = own + a
-        if i + 1 < last:
-            scanned[i + 1] = own + b
-        if i + 2 < last:
-            scanned[i + 2] = own + c
-        if i + 3 < last:
-            scanned[i + 3] = own + d
+            scanned[i] = kb.vec4i(own + a, own + b, own + c, own + d)
         before += of_tile[0]  # which the next trip's scan lets nobody overwrite before all have read it
 
 
 @kb.kernel(block_dim=BLOCK)
-def histogram(values: kb.array(dtype=kb.uint8), counts: kb.array(dtype=int)):
-    """How many elements have each of 256 values; each block counts in shared memory."""
+def histogram(values: kb.array(dtype=kb.vec4ub), counts: kb.array(dtype=int)):
+    """How many elements have each of 256 values, four a trip; each block counts in shared memory."""
     own = kb.shared_array(BLOCK, int)
     t = kb.thread_idx()
     own[t] = 0
     kb.syncthreads()
     for i in kb.grid_range(len(values)):
-        kb.atomic_add(own, int(values[i]), 1)
+        four = values[i]
+        for k in range(4):
+            kb.atomic_add(own, int(four[k]), 1)
     kb.syncthreads()
     if own[t] > 0:
         kb.atomic_add(counts, t, own[t])

@@ -22,8 +22,8 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from kbuild.errors import InternalError
-from kbuild.sim import banks, sectors
-from kbuild.sim.warps import LANES, Integers, Kind, WarpTraffic, group
+from kbuild.traffic import banks, sectors
+from kbuild.traffic.warps import LANES, Integers, Kind, WarpTraffic, group
 
 Space: TypeAlias = Literal["shared", "global"]
 

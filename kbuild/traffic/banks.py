@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kbuild.sim.warps import LANES, Bools, Integers, Kind, Warps, WarpTraffic, fullest, is_active, starts
+from kbuild.traffic.warps import LANES, Bools, Integers, Kind, Warps, WarpTraffic, fullest, is_active, starts
 
 BANKS = 32
 BANK_BYTES = 4

@@ -20,11 +20,21 @@ _NONE: Origins = frozenset()
 @lru_cache(maxsize=1024)
 def stored_parameters(function: Function) -> Origins:
     """Names of a kernel's parameters whose arrays it, or a function that it calls, may store to; `ANY` for all."""
-    return _stored(function, tuple(frozenset({p.name}) for p in function.parameters))
+    return _stored(function, _own(function), False)
 
 
 @lru_cache(maxsize=1024)
-def _stored(function: Function, given: tuple[Origins, ...]) -> Origins:
+def changed_parameters(function: Function) -> Origins:
+    """The same, and those that atomics may change."""
+    return _stored(function, _own(function), True)
+
+
+def _own(function: Function) -> tuple[Origins, ...]:
+    return tuple(frozenset({p.name}) for p in function.parameters)
+
+
+@lru_cache(maxsize=1024)
+def _stored(function: Function, given: tuple[Origins, ...], with_atomics: bool) -> Origins:
     origins: dict[Symbol, Origins] = dict(zip(function.parameters, given, strict=True))
     assigns = [node for node in walk(function.body) if isinstance(node, nodes.Assign)]
     while _spread(assigns, origins):  # no order of statements is looked at
@@ -34,7 +44,11 @@ def _stored(function: Function, given: tuple[Origins, ...]) -> Origins:
         if isinstance(node, nodes.Assign) and isinstance(root := root_of(node.target), nodes.Index):
             found |= _origins(root.array, origins)
         elif isinstance(node, nodes.Call):
-            found |= _stored(node.callee, tuple(_origins(argument, origins) for argument in node.arguments))
+            passed = tuple(_origins(argument, origins) for argument in node.arguments)
+            found |= _stored(node.callee, passed, with_atomics)
+        elif with_atomics and isinstance(node, nodes.Intrinsic) and node.name.startswith("atomic_"):
+            place = root_of(node.arguments[0])
+            found |= _origins(place.array, origins) if isinstance(place, nodes.Index) else _NONE
     return found
 
 

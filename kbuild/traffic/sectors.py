@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kbuild.sim.warps import LANES, Bools, Integers, Kind, Warps, WarpTraffic, count, fullest, is_active, starts
+from kbuild.traffic.warps import LANES, Bools, Integers, Kind, Warps, WarpTraffic, count, fullest, is_active, starts
 
 SECTOR = 32
 LINE = 128

@@ -1,0 +1,199 @@
+"""From a question to a verdict: proved by what is known, found with an example, or not known and why.
+
+A question is a list of conditions that nothing must fulfil together. First the small prover, then the solver. A model
+is an example where every number in it can be chosen by a launch; where it depends on what threads tell one another, or
+on an iteration that nobody has looked at, it proves nothing.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from kbuild.audit import conditions, terms
+from kbuild.audit.conditions import Condition
+from kbuild.audit.contracts import Contracts
+from kbuild.audit.findings import OUT_OF_TIME, Reasoning, Verdict
+from kbuild.audit.lanes import Lanes, of_block
+from kbuild.audit.places import Place
+from kbuild.audit.proving import Facts
+from kbuild.audit.records import Records
+from kbuild.audit.solver import Model, Solver
+from kbuild.audit.substitution import Other
+from kbuild.audit.terms import DATA, LOOP, STORED, SYNC, Atom, Term, deep_atoms
+from kbuild.errors import Span
+
+SMALL_GRID, SMALL_EXTENT = 4, 2048  # of examples, where there is one so small
+
+_WHY = {
+    SYNC: "it depends on what threads tell one another through memory or atomics",
+    LOOP: "it depends on a variable that a loop changes in a way that is not known",
+    DATA: "it depends on the contents of {names}",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What became of a question. `reason` where it is unknown; `other` is the second thread's view."""
+
+    verdict: Verdict
+    rule: str
+    reason: str = ""
+    model: Model | None = None
+    other: Other | None = None
+
+
+PROVED = Answer("proved", "")
+LATE = Answer("unknown", "", f"{OUT_OF_TIME} of the audit is reached")
+
+
+@dataclass(slots=True)
+class Judge:
+    """Answers questions about one run."""
+
+    place: Place
+    records: Records
+    contracts: Contracts
+    solver: Solver | None
+    deadline: float = float("inf")  # of `time.monotonic`
+    reasoning: list[Reasoning] = field(default_factory=list)
+    _facts: dict[Condition, Facts] = field(default_factory=dict)
+    _general: Facts | None = None
+    _lanes: Lanes | None = None
+
+    def is_late(self) -> bool:
+        """The time for this kernel is used up."""
+        return time.monotonic() > self.deadline
+
+    def block_lanes(self) -> Lanes:
+        """Every thread of a block, in numbers."""
+        if self._lanes is None:
+            self._lanes = of_block(self.place)
+        return self._lanes
+
+    def facts(self, path: Condition) -> Facts:
+        """What is known on a path, with what is taken for granted."""
+        if self._general is None:
+            self._general = Facts([*self.weak(), *self.place.limits, *self.contracts.limits])
+        found = self._facts.get(path)
+        if found is None:
+            found = self._facts[path] = Facts([path], self._general)
+        return found
+
+    def weak(self) -> list[Condition]:
+        """What every launch fulfils, and what is taken for granted of it."""
+        return [*self.records.facts, *self.contracts.facts]
+
+    def exact(self) -> list[Condition]:
+        """What an example counts on besides: arrays exactly as large as they must be."""
+        return [*self.records.facts, *self.contracts.exact]
+
+    def answer(
+        self,
+        known: Sequence[Condition],
+        relevant: Iterable[Term],
+        paths: Iterable[Condition],
+        other: Other | None = None,
+        is_data_fine: bool = False,
+        fine: int = 0,
+        is_large: bool = False,
+    ) -> Answer:
+        """The solver's: `known` must not hold together. `relevant` are the terms that decide (indices), `paths` lead
+        there. `is_data_fine`: contents of arrays may be chosen for an example, too; `fine`: what else may be anything
+        on the way. `is_large`: small launches would not show it."""
+        if self.solver is None:
+            return Answer("unknown", "no solver", "intervals do not decide it, and no solver is installed")
+        if self.is_late():
+            return LATE
+        # Small launches first: products of sizes are hard for the solver, unless the sizes are small.
+        tight, model = "", None
+        if not is_large:
+            tight, model = self.solver.solve([*_both(self.exact(), other), *self._small(), *known])
+        if tight != "sat":
+            weak, _ = self.solver.solve([*_both(self.weak(), other), *known])
+            if weak == "unsat":
+                return Answer("proved", "solver")
+            tight, model = self.solver.solve([*_both(self.exact(), other), *known])
+        if tight != "sat":
+            is_open = "unknown" in (weak, tight)
+            why = LATE.reason if is_open else "it goes wrong only where arrays are larger than they must be"
+            return Answer("unknown", "solver", why)
+        reason = self._doubt(relevant, paths, is_data_fine, fine)
+        return Answer("unknown" if reason else "found", "solver", reason, model, other)
+
+    def _small(self) -> list[Condition]:
+        """A launch that is small."""
+        found = [conditions.at_most(one, terms.number(SMALL_GRID)) for one in self.place.grid if not one.is_constant]
+        sizes = [one for one in self.place.extents if not self.place.is_whole]
+        sizes += {extent for access in self.records.accesses for extent in access.memory.extents}
+        most = terms.number(SMALL_EXTENT)
+        return [*found, *(conditions.at_most(one, most) for one in sizes if not one.is_constant)]
+
+    def _doubt(self, relevant: Iterable[Term], paths: Iterable[Condition], is_data_fine: bool, fine: int) -> str:
+        """Why an example proves nothing; "" where it does. On the way there what is `fine` may be anything."""
+        taint, loads = 0, dict[str, None]()
+        for term in relevant:
+            for atom in deep_atoms(term):
+                taint |= atom.taint
+                if atom.kind == "load":
+                    loads[atom.name] = None
+        if is_data_fine:
+            taint &= ~DATA
+        for path in paths:
+            for one in conditions.conjuncts(path):
+                if one not in self.records.invariants:
+                    # What a comparison of floats comes out as may be anything; how often a loop has run may not.
+                    taint |= one.taint & ~DATA & ~fine & (~LOOP if one.kind == "opaque" else ~0)
+        if taint >= STORED:
+            taint |= SYNC
+        for kind in (SYNC, LOOP, DATA):
+            if taint & kind:
+                return _WHY[kind].format(names=" and ".join(loads) or "arrays")
+        return ""
+
+    def explain(
+        self, check: str, span: Span | None, question: str, verdict: Verdict, rule: str, known: Iterable[Condition] = ()
+    ) -> None:
+        """One step of the reasoning, for people."""
+        self.reasoning.append(Reasoning(check, span, question, verdict, rule, tuple(repr(one) for one in known)))
+
+
+def _both(known: list[Condition], other: Other | None) -> list[Condition]:
+    """For the second thread, too."""
+    return known if other is None else [*known, *map(other.condition, known)]
+
+
+def solved(known: Sequence[Condition], equations: Sequence[Term]) -> Facts:
+    """What follows from conditions and equations (each == 0): unknowns that an equation gives are put in everywhere."""
+    from kbuild.audit.substitution import Substitution
+
+    left = list(equations)
+    conds = list(known)
+    while left:
+        term = left.pop()
+        atom = _solvable(term)
+        if atom is None:
+            conds.append(conditions.equal(term, terms.ZERO))
+            continue
+        n = dict(term.parts)[(atom,)]
+        value = (term - terms.of(atom).times(n)).times(-n)
+        put = Substitution({atom: value})
+        conds = [put.condition(one) for one in conds]
+        # What was known of the unknown by itself is now known of what it is.
+        if atom.low is not None:
+            conds.append(conditions.at_most(terms.number(atom.low), value))
+        if atom.high is not None:
+            conds.append(conditions.at_most(value, terms.number(atom.high)))
+        left = [put.term(one) for one in left]
+    return Facts(conds)
+
+
+def _solvable(term: Term) -> Atom | None:
+    """A symbol with the coefficient 1 or -1 that stands nowhere else in the term."""
+    candidates = [m[0] for m, n in term.parts if len(m) == 1 and n in (1, -1) and m[0].kind == "symbol"]
+    for atom in reversed(candidates):
+        rest = Term(term.constant, tuple(part for part in term.parts if part[0] != (atom,)))
+        if all(one is not atom for one in deep_atoms(rest)):
+            return atom
+    return None

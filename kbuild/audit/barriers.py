@@ -1,0 +1,90 @@
+"""Barriers that only some threads of a block reach, and operations of a warp that only some of its lanes do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from kbuild.audit import conditions
+from kbuild.audit.answers import PROVED, Answer, Judge
+from kbuild.audit.conditions import Condition
+from kbuild.audit.lanes import NoNumber
+from kbuild.audit.places import WARP
+from kbuild.audit.proving import Facts
+from kbuild.audit.records import Reach
+from kbuild.audit.terms import THREAD
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """A barrier and whether all threads reach it."""
+
+    reach: Reach
+    answer: Answer
+
+
+def reached(judge: Judge) -> Iterator[Reached]:
+    """Every barrier, each path once."""
+    seen: dict[tuple[object, ...], Answer] = {}
+    for reach in judge.records.reaches:
+        key = (reach.of, reach.path, reach.mask)
+        if key not in seen:
+            seen[key] = _answer(judge, reach)
+        answer = seen[key]
+        judge.explain(
+            "barriers", reach.span, f"{reach.what} is reached by all or none", answer.verdict, answer.rule or "uniform"
+        )
+        yield Reached(reach, answer)
+
+
+ALL_LANES: Final = 1 << 32
+
+
+def _by_mask(judge: Judge, own: list[Condition], mask: int) -> Answer:
+    """Who is there must be named, and who is named must be there: warp by warp."""
+    lanes = judge.block_lanes()
+    try:
+        there = np.logical_and.reduce([lanes.condition(one) for one in own])
+    except NoNumber:
+        return Answer("unknown", "", "who reaches it depends on more than the thread's number")
+    named = (mask >> (lanes.numbers % WARP)) & 1 == 1
+    for start in range(0, len(there), WARP):
+        here = there[start : start + WARP]
+        if here.any() and (here != named[start : start + WARP]).any():
+            return Answer("found", "lane by lane")
+    return PROVED
+
+
+def _is_same(judge: Judge, conditions: list[Condition]) -> bool:
+    """Where conditions are a matter of the thread's number alone: all threads of a block see the same."""
+    lanes = judge.block_lanes()
+    try:
+        return all(len(set(lanes.condition(one).tolist())) == 1 for one in conditions)
+    except NoNumber:
+        return False
+
+
+def _answer(judge: Judge, reach: Reach) -> Answer:
+    own = [one for one in conditions.conjuncts(reach.path) if one.level == THREAD]
+    if not own:
+        return PROVED
+    if not judge.place.is_whole:
+        return PROVED
+    if _is_same(judge, own):
+        return PROVED
+    other = judge.place.other(True)
+    missing = conditions.any_of(conditions.negation(other.condition(one)) for one in own)
+    known: list[Condition] = [reach.path, missing]
+    uniform = [one for one in conditions.conjuncts(reach.path) if one.level < THREAD]
+    known += uniform
+    if reach.of == "warp":
+        if reach.mask is not None and reach.mask % ALL_LANES != ALL_LANES - 1:
+            return _by_mask(judge, own, reach.mask)
+        known.append(judge.place.in_same_warp(other, judge.facts(conditions.TRUE)))
+    base = Facts([*judge.contracts.facts, *judge.records.facts, *[other.condition(f) for f in judge.records.facts]])
+    if Facts(known, base).refutes():
+        return PROVED
+    return judge.answer(known, [], [reach.path], other)

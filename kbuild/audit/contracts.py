@@ -1,0 +1,239 @@
+"""What a kernel takes for granted about its launch, where the source does not say it.
+
+    i = tid(); if i < n: out[i] = …       →  out.shape[0] >= n
+
+Kernels seldom say how large their arrays are. An element whose index runs exactly as far as a bound in the source (the
+launch's extent, a scalar parameter, another array's extent) tells it: the array has that many. Every other access is
+then held against this. The report names what was taken for granted, and a launch can be held against it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from kbuild.audit import conditions, terms
+from kbuild.audit.conditions import Condition
+from kbuild.audit.proving import Facts
+from kbuild.audit.records import Access, Records
+from kbuild.audit.terms import DATA, UNIFORM, Atom, Monomial, Term
+from kbuild.audit.values import MOST_ELEMENTS
+
+
+class Contracts:
+    """`facts` are taken for granted; `words` say them."""
+
+    def __init__(self) -> None:
+        self.facts: list[Condition] = []
+        self.limits: list[Condition] = []  # of how large arrays can be
+        self.words: list[str] = []
+        self.known: dict[Term, list[Term]] = {}  # extents, and what they are not below
+        self.told: set[Term] = set()  # extents that the source itself compares with something
+
+    @property
+    def exact(self) -> list[Condition]:
+        """Extents are as small as what is known of them lets them be."""
+        tight = [
+            conditions.any_of(conditions.equal(extent, one) for one in least) for extent, least in self.known.items()
+        ]
+        return [*self.facts, *tight]
+
+    def is_told(self, extent: Term) -> bool:
+        """The source says something of it: nothing more is taken for granted."""
+        return extent in self.told
+
+    def fact(self, fact: Condition, words: str) -> None:
+        """Something else is so."""
+        if fact.kind != "true" and fact not in self.facts:
+            self.facts.append(fact)
+            self.words.append(words)
+
+    def extent(self, extent: Term, least: Term) -> None:
+        """An array has at least so many elements along an axis."""
+        fact = conditions.at_most(least, extent)
+        if fact.kind == "true" or fact in self.facts:
+            return
+        self.facts.append(fact)
+        self.words.append(f"{extent} >= {least}")
+        self.known.setdefault(extent, []).append(least)
+
+
+def of_records(records: Records) -> Contracts:
+    """What the accesses of a run take for granted."""
+    found = Contracts()
+    general = Facts(records.facts)
+    found.told = _told(records)
+    cached: dict[Condition, Facts] = {}
+    for want_plain in (True, False):
+        for access in records.accesses:
+            facts = cached.get(access.path)
+            if facts is None:
+                facts = cached[access.path] = Facts([access.path], general)
+            for index, extent in zip(access.indices, access.memory.extents, strict=False):
+                if extent.is_constant or extent in found.told or (extent in found.known and not want_plain):
+                    continue
+                if index.level == UNIFORM and want_plain and index.taint == 0:
+                    _infer_uniform(found, index, extent)
+                    continue
+                if (_is_plain(index) or not want_plain) and not _is_guarded(index, extent, facts):
+                    _infer(found, access, index, extent, facts, want_plain)
+    _limit_elements(found, records)
+    return found
+
+
+def _told(records: Records) -> set[Term]:
+    """Extents that the source itself compares with something."""
+    atoms = {
+        atom
+        for access in records.accesses
+        for one in conditions.conjuncts(access.path)
+        if one.kind in ("le", "or")  # that it is the last element says nothing of the others
+        for term in one.terms()
+        for atom in terms.deep_atoms(term)
+    }
+    extents = {extent for access in records.accesses for extent in access.memory.extents}
+    return {extent for extent in extents if set(extent.atoms()) & atoms}
+
+
+def _infer_uniform(found: Contracts, index: Term, extent: Term) -> None:
+    """`loss[0]`, `control[step]`: it is there."""
+    if not index.is_constant and extent not in set(_terms_of(index)):
+        found.fact(conditions.at_most(terms.ZERO, index), f"{index} >= 0")
+    if extent not in set(_terms_of(index)):
+        found.extent(extent, index + 1)
+
+
+def _infer(found: Contracts, access: Access, index: Term, extent: Term, facts: Facts, is_plain: bool) -> None:
+    index = index if is_plain else index - index.constant
+    most = natural_most(index, facts, access.path)
+    if most is None or most.level != UNIFORM:
+        return
+    if set(access.memory.extents) & set(_terms_of(most)):
+        found.told.add(extent)  # by another extent of the array, as if they were the same
+    else:
+        for atom in most.atoms():
+            if atom.kind == "symbol" and (atom.low is None or atom.low < 0):
+                one = terms.of(atom)
+                found.fact(conditions.at_most(terms.ZERO, one), f"{one} >= 0")
+        found.extent(extent, most + 1)
+
+
+def _terms_of(term: Term) -> Iterator[Term]:
+    for atom in term.atoms():
+        yield terms.of(atom)
+
+
+def _is_plain(index: Term) -> bool:
+    """Nothing is added that is not a place of its own."""
+    return index.constant == 0 and all(n > 0 for _, n in index.parts) and not index.taint & ~DATA
+
+
+def _is_guarded(index: Term, extent: Term, facts: Facts) -> bool:
+    """The source compares it with the array's own extent."""
+    return facts.at_least_zero(extent - 1 - index) or any(
+        monomial in dict(extent.parts) and any(part in dict(index.parts) for part, _ in fact.parts)
+        for fact in facts.inequalities
+        for monomial, _ in fact.parts
+    )
+
+
+def natural_most(index: Term, facts: Facts, path: Condition) -> Term | None:
+    """The largest value that an index is meant to have: uniform; None where nothing says it.
+
+    A bound `x <= n + 3` counts as `x <= n - 1`: what is off by one or more is not taken for granted.
+    """
+    own = [one.term for one in conditions.conjuncts(path) if one.kind == "le" and one.term is not None]
+    return _most(index, [*own, *[one for one in facts.inequalities if one not in own]], facts)
+
+
+def _most(index: Term, inequalities: list[Term], facts: Facts) -> Term | None:
+    uniform, groups = _digits(index)
+    for fact in inequalities:
+        rest, of_fact = _digits(fact)
+        if of_fact == groups and rest.parts:
+            return _natural(-rest) + uniform
+    total = uniform
+    for weight, inner in groups.items():
+        bound = _bound(inner, inequalities, facts)
+        if bound is None:
+            return None
+        total = total + Term(0, ((weight, 1),)) * bound if weight else total + bound
+    return total
+
+
+def _digits(index: Term) -> tuple[Term, dict[Monomial, Term]]:
+    """(what is uniform, {uniform factor: what it is multiplied with})."""
+    uniform = terms.number(index.constant)
+    groups: dict[Monomial, Term] = {}
+    for monomial, n in index.parts:
+        factor = tuple(atom for atom in monomial if atom.level == UNIFORM)
+        rest = tuple(atom for atom in monomial if atom.level != UNIFORM)
+        if not rest:
+            uniform = uniform + Term(0, ((monomial, n),))
+        else:
+            groups[factor] = groups.get(factor, terms.ZERO) + Term(0, ((rest, n),))
+    return uniform, groups
+
+
+def _bound(inner: Term, inequalities: Iterable[Term], facts: Facts) -> Term | None:
+    """The natural largest value of a term without uniform parts."""
+    for fact in inequalities:
+        uniform, groups = _digits(fact)
+        if set(groups) == {()} and groups[()] == inner and uniform.parts:
+            return _natural(-uniform)
+    if len(inner.parts) == 1:
+        (monomial, n), *_ = inner.parts
+        if n < 0 or len(monomial) != 1:
+            return None
+        one = _bound_of_atom(monomial[0], inequalities, facts)
+        return None if one is None else one.times(n)
+    total = terms.ZERO
+    for monomial, n in inner.parts:
+        if n < 0 or len(monomial) != 1:
+            return None
+        one = _bound_of_atom(monomial[0], inequalities, facts)
+        if one is None:
+            return None
+        total = total + one.times(n)
+    return total
+
+
+def _bound_of_atom(atom: Atom, inequalities: Iterable[Term], facts: Facts) -> Term | None:
+    single = terms.of(atom)
+    for fact in inequalities:
+        uniform, groups = _digits(fact)
+        if set(groups) == {()} and groups[()] == single and uniform.parts:
+            return _natural(-uniform)
+    if atom.kind == "min":
+        limits = [one for one in atom.arguments if one.level == UNIFORM]
+        return _natural(limits[0]) if limits else None
+    _, high = facts.range_of_atom(atom)
+    if atom.kind == "mod" or (high is not None and high < 1 << 16 and atom.taint == 0):
+        return None if high is None else terms.number(high)
+    if atom.kind == "div":
+        inner, k = atom.arguments
+        most = _most(inner, list(inequalities), facts)
+        if most is None:
+            return None
+        rest = most + 1
+        if all(n % k == 0 for _, n in rest.parts) and rest.constant % k == 0:
+            return Term(rest.constant // k, tuple((m, n // k) for m, n in rest.parts)) - 1
+    return None
+
+
+def _natural(bound: Term) -> Term:
+    return bound - bound.constant - 1 if bound.parts else bound
+
+
+def _limit_elements(found: Contracts, records: Records) -> None:
+    """No array has more elements than int32 counts."""
+    seen: set[str] = set()
+    for access in records.accesses:
+        memory = access.memory
+        if memory.space != "global" or memory.name in seen or len(memory.extents) < 2:
+            continue
+        seen.add(memory.name)
+        product = terms.ONE
+        for extent in memory.extents:
+            product = product * extent
+        if not product.is_constant:
+            found.limits.append(conditions.at_most(product, terms.number(MOST_ELEMENTS)))

@@ -1,0 +1,328 @@
+"""What follows from conditions, by intervals and by adding up inequalities: fast, and good for most of what kernels do.
+
+    Facts([i < n, 0 <= i]).at_least_zero(n - 1)  →  True
+
+A term is never below zero if it is a sum of things that are not (Farkas' lemma, with multipliers that are guessed: what
+takes an unbounded part of the term away). Products with what is not negative are inequalities, too: i <= h - 1 gives
+i * w <= (h - 1) * w. False means "not proved"; the solver may know more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from kbuild.audit import conditions, terms
+from kbuild.audit.conditions import Condition
+from kbuild.audit.substitution import Substitution
+from kbuild.audit.terms import Atom, Monomial, Range, Term
+
+MOST_STEPS = 160  # of a search
+DEEPEST = 5
+MOST_SPLITS = 3  # conditions that are taken apart into cases
+MOST_DEPTH = 2  # cases within cases
+
+
+class _Budget:
+    """Steps that are left for a question, in all its cases."""
+
+    def __init__(self) -> None:
+        self.left = MOST_STEPS
+
+
+class Facts:
+    """Conditions that hold together."""
+
+    def __init__(self, known: Iterable[Condition], base: Facts | None = None) -> None:
+        self.conditions: list[Condition] = list(base.conditions) if base else []
+        self.inequalities: list[Term] = list(base.inequalities) if base else []  # each <= 0
+        self.disjunctions: list[Condition] = list(base.disjunctions) if base else []
+        self.differences: list[Term] = list(base.differences) if base else []  # each != 0
+        self._held: set[Condition] = set(base._held) if base else set()
+        self._ranges: dict[Atom, Range] = dict(base._ranges) if base else {}
+        self._by_monomial: dict[Monomial, list[Term]] | None = None
+        self._proved: dict[Term, bool] = {}
+        self._budget = _Budget()
+        self._depth = 0  # of cases within cases
+        self.is_contradictory: bool = base.is_contradictory if base else False
+        for one in known:
+            self._add(one)
+        self._tighten()
+
+    def _add(self, condition: Condition) -> None:
+        for one in conditions.conjuncts(condition):
+            if one in self._held:
+                continue
+            self._held.add(one)
+            self.conditions.append(one)
+            if one.kind == "false" or conditions.negation(one) in self._held:
+                self.is_contradictory = True
+            elif one.kind == "le":
+                assert one.term is not None
+                self.inequalities.append(one.term)
+            elif one.kind == "eq":
+                assert one.term is not None
+                self.inequalities += [one.term, -one.term]
+            elif one.kind == "ne":
+                assert one.term is not None
+                self.differences.append(one.term)
+            elif one.kind == "or":
+                self.disjunctions.append(one)
+
+    def holds(self, condition: Condition) -> bool:
+        """The very condition is among them."""
+        return condition in self._held
+
+    def _tighten(self) -> None:
+        """Bounds of single atoms from inequalities with one of them, or with others that are bounded."""
+        for _ in range(2):
+            changed = False
+            for term in self.inequalities:
+                for monomial, n in term.parts:
+                    if len(monomial) == 1:
+                        changed |= self._bound(monomial[0], n, term)
+            for term in self.differences:
+                changed |= self._exclude(term)
+            if not changed:
+                break
+
+    def _bound(self, atom: Atom, n: int, term: Term) -> bool:
+        """n * atom <= -rest."""
+        rest = Term(term.constant, tuple(part for part in term.parts if part[0] != (atom,)))
+        low, _ = self.range_of(rest)
+        if low is None:
+            return False
+        return self._narrow(atom, (None, -low // n) if n > 0 else (-(low // n), None))
+
+    def _exclude(self, term: Term) -> bool:
+        """c * atom != k at an end of its range."""
+        if len(term.parts) != 1 or len(term.parts[0][0]) != 1:
+            return False
+        (atom,), n = term.parts[0]
+        if term.constant % n:
+            return False
+        value = -term.constant // n
+        low, high = self.range_of_atom(atom)
+        if low == value:
+            return self._narrow(atom, (value + 1, None))
+        return high == value and self._narrow(atom, (None, value - 1))
+
+    def _narrow(self, atom: Atom, to: Range) -> bool:
+        low, high = self.range_of_atom(atom)
+        new_low = low if to[0] is None else to[0] if low is None else max(low, to[0])
+        new_high = high if to[1] is None else to[1] if high is None else min(high, to[1])
+        if (new_low, new_high) == (low, high):
+            return False
+        if new_low is not None and new_high is not None and new_low > new_high:
+            self.is_contradictory = True
+        self._ranges[atom] = new_low, new_high
+        return True
+
+    def range_of_atom(self, atom: Atom) -> Range:
+        """The least and the largest value; None where there is none."""
+        return self._ranges.get(atom, (atom.low, atom.high))
+
+    def range_of(self, term: Term) -> Range:
+        """The same of a term, each of its parts by itself."""
+        low: int | None = term.constant
+        high: int | None = term.constant
+        for monomial, n in term.parts:
+            least, most = self._range_of_monomial(monomial)
+            if n < 0:
+                least, most = most, least
+            low = None if low is None or least is None else low + n * least
+            high = None if high is None or most is None else high + n * most
+        return low, high
+
+    def _range_of_monomial(self, monomial: Monomial) -> Range:
+        if len(monomial) == 1:
+            return self._ranges.get(monomial[0], (monomial[0].low, monomial[0].high))
+        low, high = self.range_of_atom(monomial[0])
+        for atom in monomial[1:]:
+            low, high = _product((low, high), self.range_of_atom(atom))
+        return low, high
+
+    # Proofs
+
+    def proves(self, condition: Condition) -> bool:
+        """Whether it follows."""
+        if self.is_contradictory or condition in self._held:
+            return True
+        match condition.kind:
+            case "true":
+                return True
+            case "le":
+                assert condition.term is not None
+                return self.at_least_zero(-condition.term)
+            case "eq":
+                assert condition.term is not None
+                return self.at_least_zero(condition.term) and self.at_least_zero(-condition.term)
+            case "ne":
+                assert condition.term is not None
+                if condition.term in self.differences or -condition.term in self.differences:
+                    return True
+                return self.at_least_zero(condition.term - 1) or self.at_least_zero(-condition.term - 1)
+            case "and":
+                return all(map(self.proves, condition.parts))
+            case "or":
+                for i, part in enumerate(condition.parts):
+                    others = [conditions.negation(one) for j, one in enumerate(condition.parts) if j != i]
+                    if self._case(conditions.all_of(others)).proves(part):
+                        return True
+        return False
+
+    def refutes(self) -> bool:
+        """Whether they contradict each other."""
+        if self.is_contradictory:
+            return True
+        for term in self.inequalities:
+            if len(term.parts) > 1 and self.at_least_zero(term - 1):
+                self.is_contradictory = True
+                return True
+        for term in self.differences:
+            if self.at_least_zero(term) and self.at_least_zero(-term):
+                self.is_contradictory = True
+                return True
+        return any(all(Facts([part], self).is_contradictory for part in one.parts) for one in self.disjunctions)
+
+    def at_least_zero(self, term: Term) -> bool:
+        """Whether a term is never below zero."""
+        if self.is_contradictory:
+            return True
+        low, _ = self.range_of(term)
+        if low is not None and low >= 0:
+            return True
+        found = self._proved.get(term)
+        if found is None:
+            if not self._depth:
+                self._budget.left = MOST_STEPS
+            found = self._search(term, DEEPEST) or self._by_cases(term)
+            self._proved[term] = found
+        return found
+
+    def _by_cases(self, term: Term) -> bool:
+        """By each part of what holds one way or another."""
+        if self._depth >= MOST_DEPTH:
+            return False
+        for one in self.disjunctions[:MOST_SPLITS]:
+            if self._budget.left > 0 and all(self._case(part, one).at_least_zero(term) for part in one.parts):
+                return True
+        return False
+
+    def _case(self, condition: Condition, instead: Condition | None = None) -> Facts:
+        """What is known in one of several cases."""
+        found = Facts([condition], self)
+        if instead is not None:
+            found.disjunctions = [one for one in found.disjunctions if one != instead]
+        found._budget, found._depth = self._budget, self._depth + 1
+        return found
+
+    def _search(self, term: Term, depth: int) -> bool:
+        low, _ = self.range_of(term)
+        if low is not None and low >= 0:
+            return True
+        self._budget.left -= 1
+        if depth == 0 or self._budget.left < 0:
+            return False
+        for monomial, n in term.parts:
+            if len(monomial) == 1 and monomial[0].kind in ("ite", "min"):
+                return self._split(term, monomial[0], n, depth)
+        for new in sorted(self._reductions(term), key=lambda one: len(one.parts)):
+            if self._search(new, depth - 1):
+                return True
+        return False
+
+    def _split(self, term: Term, atom: Atom, n: int, depth: int) -> bool:
+        if atom.kind == "min":
+            results = (self._search(_with(term, atom, one), depth - 1) for one in atom.arguments)
+            return all(results) if n > 0 else any(results)  # minus a minimum is the largest of minus each
+        if self._depth >= MOST_DEPTH:
+            return False
+        condition, then, otherwise = atom.arguments
+        negation = conditions.negation(condition)
+        return self._case(condition)._search(_with(term, atom, then), depth - 1) and self._case(negation)._search(
+            _with(term, atom, otherwise), depth - 1
+        )
+
+    def _reductions(self, term: Term) -> Iterator[Term]:
+        """Terms of which this one is a sum, together with something that is not negative."""
+        seen: set[Term] = {term}
+        for monomial, n in self._worst_first(term):
+            for taken, rest in _factors(monomial):
+                if rest and any(self._may_be_negative(atom) for atom in rest):
+                    continue
+                for fact in self._about(taken):
+                    coefficient = next((m for other, m in fact.parts if other == taken), 0)
+                    if not coefficient or (coefficient > 0) == (n > 0):
+                        continue
+                    factor = fact if not rest else fact * Term(0, ((rest, 1),))
+                    new = term.times(abs(coefficient)) + factor.times(abs(n))
+                    if len(new.parts) <= len(term.parts) + 2 and new not in seen:
+                        seen.add(new)
+                        yield new
+
+    def _worst_first(self, term: Term) -> list[tuple[Monomial, int]]:
+        """The parts, those without a bound before the others."""
+
+        def rank(part: tuple[Monomial, int]) -> int:
+            low, high = self._range_of_monomial(part[0])
+            least = low if part[1] > 0 else high
+            return 0 if least is None else 1
+
+        return sorted(term.parts, key=rank)
+
+    def _may_be_negative(self, atom: Atom) -> bool:
+        low, _ = self.range_of_atom(atom)
+        return low is None or low < 0
+
+    def _about(self, monomial: Monomial) -> Iterator[Term]:
+        """Inequalities, each <= 0, in which it stands."""
+        if self._by_monomial is None:
+            self._by_monomial = {}
+            for fact in self.inequalities:
+                for one, _ in fact.parts:
+                    self._by_monomial.setdefault(one, []).append(fact)
+        yield from self._by_monomial.get(monomial, ())
+        if len(monomial) == 1:
+            yield from implied(monomial[0])
+
+
+def implied(atom: Atom) -> Iterator[Term]:
+    """What an operation says of itself: terms that are at most zero."""
+    one = terms.of(atom)
+    match atom.kind:
+        case "div":
+            term, k = atom.arguments
+            yield one.times(k) - term
+            yield term - one.times(k) - (k - 1)
+        case "mod":
+            term, k = atom.arguments
+            if term.constant >= 0 and all(n > 0 and all((a.low or -1) >= 0 for a in m) for m, n in term.parts):
+                yield one - term  # a remainder is no larger than what is not negative
+        case "min":
+            for term in atom.arguments:
+                yield one - term
+        case "quotient":  # of a, not negative, by b, at least one
+            a, b = atom.arguments
+            yield b * one - a
+            yield a - b * one - b + 1
+
+
+def _factors(monomial: Monomial) -> Iterator[tuple[Monomial, Monomial]]:
+    """(a part of it, what else is in it)."""
+    yield monomial, ()
+    if len(monomial) > 1:
+        for i, atom in enumerate(monomial):
+            yield (atom,), monomial[:i] + monomial[i + 1 :]
+
+
+def _with(term: Term, atom: Atom, value: Term) -> Term:
+    return Substitution({atom: value}).term(term)
+
+
+def _product(a: Range, b: Range) -> Range:
+    if None not in a and None not in b:
+        corners = [x * y for x in a for y in b]  # type: ignore[operator]
+        return min(corners), max(corners)
+    if a[0] is not None and a[0] >= 0 and b[0] is not None and b[0] >= 0:
+        return a[0] * b[0], None
+    return None, None

@@ -1,0 +1,283 @@
+"""Two threads at one place in memory, one of them storing, and nothing between them.
+
+Two threads are looked at, any two: the second one's terms are those of the first with its own symbols. In shared memory
+they are of one block, and a barrier parts what stands before from what stands behind it; in arrays they may be of two
+blocks as well, which no barrier parts.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from kbuild.audit import conditions, terms
+from kbuild.audit.answers import LATE, PROVED, Answer, Judge, solved
+from kbuild.audit.conditions import Condition
+from kbuild.audit.lanes import Integers, NoNumber
+from kbuild.audit.places import WARP
+from kbuild.audit.proving import Facts
+from kbuild.audit.records import Access, Phases
+from kbuild.audit.substitution import Other
+from kbuild.audit.terms import DATA, UNIFORM, Monomial, Term, deep_atoms
+
+MOST_MEETINGS: Final = 8  # that are looked at
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two accesses, of two threads: of one block or of two."""
+
+    one: Access
+    two: Access
+    is_in_block: bool
+    answer: Answer
+
+
+def pairs(judge: Judge) -> Iterator[Pair]:
+    """Every two accesses that could meet. Of those in the same two lines only the first that is found."""
+    by_memory: dict[int, list[Access]] = defaultdict(list)
+    for access in judge.records.accesses:
+        by_memory[id(access.memory)].append(access)
+    for accesses in by_memory.values():
+        if all(one.kind == "read" for one in accesses) or accesses[0].memory.space == "constant":
+            continue
+        accesses = _distinct(accesses)
+        done: set[tuple[object, object]] = set()
+        for one, two in itertools.combinations_with_replacement(accesses, 2):
+            if not _conflict(one, two):
+                continue
+            lines = (one.span, two.span)
+            for is_in_block in _places(judge, one):
+                if lines in done:
+                    break
+                answer = _meet(judge, one, two, is_in_block)
+                judge.explain(
+                    _check(one), one.span, f"{_text(one)} and {_text(two)} of another thread", answer.verdict,
+                    answer.rule or "inequalities",
+                )  # fmt: skip
+                if answer.verdict == "found":
+                    done.add(lines)
+                yield Pair(one, two, is_in_block, answer)
+
+
+def _check(one: Access) -> str:
+    return "shared-races" if one.memory.space == "shared" else "global-races"
+
+
+def _text(one: Access) -> str:
+    return f"{one.kind} of {one.memory.name}[{', '.join(map(str, one.indices))}]"
+
+
+def _distinct(accesses: list[Access]) -> list[Access]:
+    """Without those that are the same in everything that counts."""
+    found: dict[tuple[object, ...], Access] = {}
+    for one in accesses:
+        phases = (tuple(one.phases.items()), tuple(one.warp_phases.items()))
+        key = (one.indices, one.kind, one.path, phases, one.offset, one.size, one.scope, one.span)
+        found.setdefault(key, one)
+    return list(found.values())
+
+
+def _places(judge: Judge, one: Access) -> list[bool]:
+    if one.memory.space == "shared":
+        return [True]
+    return [True, False] if judge.place.is_whole else [False]
+
+
+def _conflict(one: Access, two: Access) -> bool:
+    """One of them stores, they touch the same bytes of an element, and they are not both atomic for each other."""
+    if one.kind == "read" and two.kind == "read":
+        return False
+    if not (one.offset < two.offset + two.size and two.offset < one.offset + one.size):
+        return False
+    if one.kind == "atomic" and two.kind == "atomic":
+        return "block" in (one.scope, two.scope) and one.memory.space != "shared"
+    return True
+
+
+def _meet(judge: Judge, one: Access, two: Access, is_in_block: bool) -> Answer:
+    """Whether two threads can meet there."""
+    if one.kind == two.kind == "atomic" and is_in_block:
+        return PROVED
+    if is_in_block and one.phases.keys().isdisjoint(two.phases):
+        return PROVED
+    if is_in_block and one.memory.space == "shared":
+        met = _by_counting(judge, one, two)
+        if met is not None and not met:
+            return PROVED
+    if judge.is_late():
+        return LATE
+    other = judge.place.other(is_in_block)
+    known: list[Condition] = [one.path, other.condition(two.path)]
+    if is_in_block:
+        together = _together(one.phases, two.phases, other)
+        if together.kind == "false":
+            return PROVED
+        known.append(together)
+        in_warp = _together(one.warp_phases, two.warp_phases, other)
+        if in_warp.kind != "true":
+            apart = judge.place.in_other_warps(other, judge.facts(conditions.TRUE))
+            known.append(conditions.any_of((in_warp, apart)))
+    own = list(one.indices)
+    others = [other.term(index) for index in two.indices]
+    equations = [a - b for a, b in zip(own, others, strict=False)]
+    if any(conditions.equal(one, terms.ZERO).kind == "false" for one in equations):
+        return PROVED
+    distinct = conditions.any_of(judge.place.apart(other))
+    if distinct.kind == "false":
+        return PROVED
+    known.append(distinct)
+    known += _unique(own, two, other)
+    facts = Facts([*judge.contracts.facts, *judge.records.facts, *[other.condition(f) for f in judge.records.facts]])
+    facts = Facts(known, facts)
+    if facts.refutes():
+        return PROVED
+    equations = list(_split(own, others, facts))
+    if any(facts.at_least_zero(one - 1) or facts.at_least_zero(-one - 1) for one in equations):
+        return PROVED
+    if solved(facts.conditions, equations).refutes():
+        return PROVED
+    equal = [conditions.equal(one, terms.ZERO) for one in equations]
+    paths = [one.path, two.path]
+    relevant = [*own, *others]
+    fine = one.memory.bit
+    if _is_data(one.indices) and _is_data(two.indices) and not _is_update(one, two):
+        # Whatever arrays hold: two threads take their index from one element.
+        same = list(_same_elements(own, other))
+        answer = judge.answer([*known, *equal, *same], relevant, paths, other, is_data_fine=True, fine=fine)
+        if answer.verdict == "found":
+            return answer
+    is_data_fine = _is_update(one, two) or _is_data(one.indices) != _is_data(two.indices)
+    answer = judge.answer([*known, *equal], relevant, paths, other, is_data_fine, fine)
+    if answer.verdict == "found" and _is_ordered_otherwise(one, two):
+        return Answer("unknown", answer.rule, "order by atomics is not followed", answer.model, other)
+    return answer
+
+
+def _is_data(indices: tuple[Term, ...]) -> bool:
+    """An index is what an array holds."""
+    return any(term.taint & DATA for term in indices)
+
+
+def _same_elements(own: list[Term], other: Other) -> Iterator[Condition]:
+    """That both threads take what an array holds from the same element."""
+    for atom in {atom for term in own for atom in deep_atoms(term) if atom.kind == "load"}:
+        for index in atom.arguments:
+            yield conditions.equal(index, other.term(index))
+
+
+def _by_counting(judge: Judge, one: Access, two: Access) -> list[tuple[int, int]] | None:
+    """Threads of a block that meet, by their numbers, where indices are a matter of these alone; None elsewhere.
+
+    A path that depends on more counts as taken.
+    """
+    lanes = judge.block_lanes()
+    try:
+        places = [[lanes.term(index) for index in access.indices] for access in (one, two)]
+    except NoNumber:
+        return None
+    first, second = (np.flatnonzero(lanes.active(access.path)) for access in (one, two))
+    columns: list[Integers] = []
+    for a, b in zip(*places, strict=True):
+        columns.append(np.concatenate([a[first], b[second]]))
+    _, numbers = np.unique(np.stack(columns), axis=1, return_inverse=True)
+    numbers = numbers.ravel()
+    own, other = numbers[: len(first)], numbers[len(first) :]
+    if one is two or (one.path == two.path and one.indices == two.indices):
+        order = np.argsort(own, kind="stable")
+        same = np.flatnonzero(own[order][1:] == own[order][:-1])
+        return [(int(first[order[i]]), int(first[order[i + 1]])) for i in same[:MOST_MEETINGS]]
+    met: list[tuple[int, int]] = []
+    where: dict[int, list[int]] = {}
+    for thread, number in zip(second, other, strict=True):
+        where.setdefault(int(number), []).append(int(thread))
+    are_in_warps = not set(one.warp_phases) & set(two.warp_phases)
+    for thread, number in zip(first, own, strict=True):
+        for another in where.get(int(number), ()):
+            if another != thread and not (are_in_warps and another // WARP == thread // WARP):
+                met.append((int(thread), another))
+                if len(met) >= MOST_MEETINGS:
+                    return met
+    return met
+
+
+def _is_update(one: Access, two: Access) -> bool:
+    """What is loaded, changed and stored again: an atomic was meant."""
+    return one.is_update or two.is_update
+
+
+def _is_ordered_otherwise(one: Access, two: Access) -> bool:
+    return bool((one.path.taint | two.path.taint) & terms.SYNC)
+
+
+def _together(one: Phases, two: Phases, other: Other) -> Condition:
+    """That they are in one stretch between barriers."""
+    return conditions.any_of(
+        conditions.all_of((one[phase], other.condition(two[phase]))) for phase in one if phase in two
+    )
+
+
+def _unique(own: list[Term], two: Access, other: Other) -> Iterator[Condition]:
+    """Numbers that atomics give: no two threads have the same."""
+    atoms = {atom for term in own for atom in deep_atoms(term) if atom.unique is not None}
+    for atom in atoms:
+        yield conditions.unequal(terms.of(atom), other.atom(atom))
+
+
+def _split(own: list[Term], others: list[Term], facts: Facts) -> Iterator[Term]:
+    """Equations between indices, taken apart into their digits: `i * w + j == i' * w + j'`, with j and j' from 0 to
+    below w, means i == i' and j == j'."""
+    for a, b in zip(own, others, strict=False):
+        yield from _digits(a, b, facts)
+
+
+def _digits(a: Term, b: Term, facts: Facts, depth: int = 4) -> Iterator[Term]:
+    weights = _weights(a - b) if depth else []
+    for weight, n in weights:
+        high_a, low_a = _by(a, weight, n)
+        high_b, low_b = _by(b, weight, n)
+        if not high_a.parts or not high_b.parts or (high_a, low_a) == (a, terms.ZERO):
+            continue
+        size = Term(0, ((weight, n),)) if weight else terms.number(n)
+        difference = low_a - low_b
+        if difference == terms.ZERO or (
+            facts.at_least_zero(size - 1 - difference) and facts.at_least_zero(size - 1 + difference)
+        ):
+            yield from _digits(high_a, high_b, facts, depth - 1)
+            if difference != terms.ZERO:
+                yield from _digits(low_a, low_b, facts, depth - 1)
+            return
+    yield a - b
+
+
+def _weights(term: Term) -> list[tuple[Monomial, int]]:
+    """Uniform factors, the largest first as far as that can be seen."""
+    found: dict[tuple[Monomial, int], None] = {}
+    for monomial, n in term.parts:
+        factor = tuple(atom for atom in monomial if atom.level == UNIFORM)
+        if factor != monomial and (factor or abs(n) > 1):
+            found[factor, abs(n)] = None
+    return sorted(found, key=lambda one: (-len(one[0]), -one[1]))
+
+
+def _by(term: Term, weight: Monomial, n: int) -> tuple[Term, Term]:
+    """(quotient, rest) of a division by `n * weight`, part by part."""
+    quotient, rest = terms.ZERO, terms.number(term.constant)
+    for monomial, m in term.parts:
+        left = list(monomial)
+        for atom in weight:
+            if atom in left:
+                left.remove(atom)
+            else:
+                left = []
+                break
+        if left and len(left) == len(monomial) - len(weight) and m % n == 0:
+            quotient = quotient + Term(0, ((tuple(left), m // n),))
+        else:
+            rest = rest + Term(0, ((monomial, m),))
+    return quotient, rest

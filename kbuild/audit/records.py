@@ -1,0 +1,115 @@
+"""What a symbolic run writes down: accesses, barriers, arithmetic that may overflow, what is assumed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from kbuild.audit.conditions import Condition
+from kbuild.audit.terms import Term
+from kbuild.audit.values import Memory, Value
+from kbuild.errors import Span
+from kbuild.ir.types import Type
+
+# Stretches between barriers in which a thread may be, each with the condition under which it is.
+Phases: TypeAlias = dict[int, Condition]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Access:
+    """One access of a thread: `kind` "read", "write" or "atomic", to `size` bytes at `offset` of an element.
+
+    `path` is where it happens, `order` counts accesses as the source has them. `is_update`: a store of what the same
+    statement has loaded from there. `scope` of an atomic.
+    """
+
+    memory: Memory
+    indices: tuple[Term, ...]
+    kind: str
+    path: Condition
+    span: Span | None
+    phases: Phases
+    warp_phases: Phases
+    offset: int
+    size: int
+    order: int
+    scope: str = "device"
+    is_update: bool = False
+    statement: int = 0
+    loops: tuple[Term, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """A barrier (`of` "block"), or something that the lanes of a warp do together ("warp"), and where it is reached.
+
+    `mask` names the lanes, where that is known and these are not all.
+    """
+
+    of: str
+    what: str
+    path: Condition
+    span: Span | None
+    mask: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Component:
+    """A component of a vector or matrix, by an index that is no constant, of `extent` there are."""
+
+    index: Term
+    extent: int
+    path: Condition
+    span: Span | None
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Arithmetic:
+    """The exact result of an operation that must fit its type."""
+
+    result: Term
+    type: Type
+    path: Condition
+    span: Span | None
+    is_product: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """An `if` or a loop whose condition is not the same for all threads of a warp."""
+
+    condition: Condition
+    path: Condition
+    span: Span | None
+    is_loop: bool
+    has_else: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Unset:
+    """A variable that is read, and the condition under which something has been assigned."""
+
+    name: str
+    assigned: Condition
+    path: Condition
+    span: Span | None
+
+
+@dataclass(slots=True)
+class Records:
+    """Everything of one run, and what the `parameters` hold. `facts` hold for every thread; `assumed` are said in
+    words; `invariants` are conditions on paths that follow from loops. `unclear` says what the run could not look
+    into."""
+
+    parameters: list[tuple[str, Value]] = field(default_factory=list)
+    accesses: list[Access] = field(default_factory=list)
+    reaches: list[Reach] = field(default_factory=list)
+    components: list[Component] = field(default_factory=list)
+    arithmetic: list[Arithmetic] = field(default_factory=list)
+    branches: list[Branch] = field(default_factory=list)
+    facts: list[Condition] = field(default_factory=list)
+    assumed: list[str] = field(default_factory=list)
+    invariants: set[Condition] = field(default_factory=set)
+    unset: list[Unset] = field(default_factory=list)
+    unclear: list[tuple[str, Span | None]] = field(default_factory=list)

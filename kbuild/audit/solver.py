@@ -1,0 +1,195 @@
+"""Asks the SMT solver z3 what intervals and sums of inequalities cannot decide.
+
+Whole numbers stand for int32: that nothing overflows is an obligation of its own. Operations that linear arithmetic
+lacks are given by what is true of them (a quotient by its two inequalities, bits by digits); elements of arrays are
+functions of their indices, so that both threads see the same contents.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
+
+from kbuild.audit.conditions import Condition
+from kbuild.audit.proving import implied
+from kbuild.audit.terms import Atom, Term
+
+FIRST_TRY: Final = 1.0  # seconds of a query
+MOST_WORK: Final = 2_000_000  # of a query, as the solver counts: the same on every machine
+MOST_BITS: Final = 16  # of what `and`, `or`, `xor` are told of digit by digit
+
+
+def is_installed() -> bool:
+    """Whether there is a solver to ask."""
+    try:
+        import z3  # noqa: F401
+    except ImportError:
+        return False
+    return True
+
+
+class Model:
+    """Numbers for symbols that fulfil every condition of a query."""
+
+    def __init__(self, translation: _Translation, model: Any) -> None:
+        self._translation, self._model = translation, model
+
+    def value(self, term: Term) -> int | None:
+        """What a term is; None where the model does not say."""
+        found = self._model.eval(self._translation.term(term), model_completion=True)
+        try:
+            return int(found.as_long())
+        except AttributeError:
+            return None
+
+    def holds(self, condition: Condition) -> bool:
+        """Whether a condition holds."""
+        import z3
+
+        return bool(z3.is_true(self._model.eval(self._translation.condition(condition), model_completion=True)))
+
+    def atoms(self) -> Iterator[Atom]:
+        """Every atom of the query."""
+        yield from list(self._translation.atoms)
+
+    def symbols(self) -> Iterator[Atom]:
+        """Every symbol of the query."""
+        yield from (atom for atom in self._translation.atoms if atom.kind == "symbol")
+
+
+class Solver:
+    """`limit` seconds for all queries together."""
+
+    def __init__(self, limit: float) -> None:
+        self.left = limit
+        self.queries = 0
+
+    def solve(self, known: Iterable[Condition]) -> tuple[str, Model | None]:
+        """ "sat" with a model, "unsat", or "unknown"."""
+        import z3
+
+        if self.left <= 0:
+            return "unknown", None
+        start = time.monotonic()
+        self.queries += 1
+        translation = _Translation()
+        solver = z3.Solver()
+        solver.set("timeout", int(1000 * min(FIRST_TRY, self.left)))
+        solver.set("rlimit", MOST_WORK)
+        for one in known:
+            solver.add(translation.condition(one))
+        for axiom in translation.axioms():
+            solver.add(axiom)
+        found = str(solver.check())
+        model = Model(translation, solver.model()) if found == "sat" else None
+        self.left -= time.monotonic() - start
+        return found, model
+
+
+class _Translation:
+    """Terms and conditions in the solver's words."""
+
+    def __init__(self) -> None:
+        self.atoms: dict[Atom, Any] = {}
+        self._axioms: list[Any] = []
+        self._opaque: dict[Any, Any] = {}
+
+    def axioms(self) -> Iterator[Any]:
+        """What is true of the atoms met so far, and not said yet."""
+        while self._axioms:
+            yield self._axioms.pop()
+
+    def term(self, term: Term) -> Any:
+        import z3
+
+        total = z3.IntVal(term.constant)
+        for monomial, n in term.parts:
+            product = z3.IntVal(n)
+            for atom in monomial:
+                product = product * self.atom(atom)
+            total = total + product
+        return total
+
+    def condition(self, condition: Condition) -> Any:
+        import z3
+
+        match condition.kind:
+            case "true" | "false":
+                return z3.BoolVal(condition.kind == "true")
+            case "le" | "eq" | "ne":
+                assert condition.term is not None
+                value = self.term(condition.term)
+                return value <= 0 if condition.kind == "le" else value == 0 if condition.kind == "eq" else value != 0
+            case "opaque":
+                if condition.key not in self._opaque:
+                    self._opaque[condition.key] = z3.Bool(f"c{len(self._opaque)}")
+                found = self._opaque[condition.key]
+                return z3.Not(found) if condition.is_negated else found
+        parts = [self.condition(one) for one in condition.parts]
+        return z3.And(*parts) if condition.kind == "and" else z3.Or(*parts)
+
+    def atom(self, atom: Atom) -> Any:
+        found = self.atoms.get(atom)
+        if found is None:
+            found = self.atoms[atom] = self._made(atom)
+            if atom.low is not None:
+                self._axioms.append(found >= atom.low)
+            if atom.high is not None:
+                self._axioms.append(found <= atom.high)
+        return found
+
+    def _made(self, atom: Atom) -> Any:
+        import z3
+
+        match atom.kind:
+            case "ite":
+                condition, then, otherwise = atom.arguments
+                return z3.If(self.condition(condition), self.term(then), self.term(otherwise))
+            case "min":
+                a, b = map(self.term, atom.arguments)
+                return z3.If(a <= b, a, b)
+            case "product":
+                a, b = map(self.term, atom.arguments)
+                return a * b
+            case "load":
+                function = z3.Function(atom.name, *[z3.IntSort()] * (len(atom.arguments) + 1))
+                return function(*map(self.term, atom.arguments))
+            case "div":
+                term, k = atom.arguments
+                return self.term(term) / k  # towards minus infinity, as k > 0
+            case "mod":
+                term, k = atom.arguments
+                return self.term(term) % k
+        found = z3.Int(f"{atom.kind}{atom.number}")
+        match atom.kind:
+            case "quotient":
+                self.atoms[atom] = found
+                for term in implied(atom):
+                    self._axioms.append(self.term(term) <= 0)
+            case "truncated" | "remainder":
+                a, b = (self.term(one) for one in atom.arguments)
+                quotient = z3.If(a >= 0, a / b, -(-a / b))
+                self._axioms.append(found == (quotient if atom.kind == "truncated" else a - b * quotient))
+            case "and" | "or" | "xor":
+                self._bits(atom, found)
+        return found
+
+    def _bits(self, atom: Atom, found: Any) -> None:
+        """The operation digit by digit, where both operands are known to be small."""
+        import z3
+
+        a, b = atom.arguments
+        if atom.high is None or atom.low is None or atom.low < 0 or atom.high >= 1 << MOST_BITS:
+            return
+        count = atom.high.bit_length()
+        x, y = self.term(a), self.term(b)
+        result = z3.IntVal(0)
+        for i in range(count):
+            p, q = (x / 2**i) % 2, (y / 2**i) % 2
+            digit = {"and": p * q, "or": p + q - p * q, "xor": p + q - 2 * p * q}[atom.kind]
+            digit = z3.If(
+                {"and": z3.And(p == 1, q == 1), "or": z3.Or(p == 1, q == 1), "xor": p != q}[atom.kind], 2**i, 0
+            )
+            result = result + digit
+        self._axioms.append(found == result)

@@ -1,0 +1,196 @@
+"""Findings in words: what happens, to what, in which threads, and what to write instead."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kbuild.audit import barriers, bounds, initialization, models, patterns, races
+from kbuild.audit.answers import Answer, Judge
+from kbuild.audit.findings import Example, Finding, Thread, Verdict
+from kbuild.errors import Note, Span
+
+
+class Wording:
+    """Findings in words."""
+
+    def __init__(self, kernel: str, judge: Judge) -> None:
+        self.kernel, self.judge = kernel, judge
+
+    def beyond(self, beyond: bounds.Beyond) -> Iterator[Finding]:
+        """An access beyond an array, or one that is not known to be inside."""
+        answer = beyond.answer
+        if answer.verdict == "proved":
+            return
+        name = beyond.what.removesuffix("[…]")
+        verb = {"write": "stores", "atomic": "changes", "component": "takes"}.get(beyond.kind, "reads")
+        example = models.example(self.judge, answer)
+        if answer.verdict == "found" and answer.model is not None:
+            index, extent = answer.model.value(beyond.index), answer.model.value(beyond.extent)
+            where = f" along axis {beyond.axis}" if beyond.axis else ""
+            message = f"{verb} element {index} of {name}, which has {extent}{where}{_of(example)}"
+        else:
+            message = f"{verb} an element of {name} of which it is not known that it is there"
+        yield self._finding("KB401", "bounds", beyond.span, message, answer, name, example)
+
+    def race(self, pair: races.Pair, check: str) -> Iterator[Finding]:
+        """Two threads at one place."""
+        answer = pair.answer
+        if answer.verdict == "proved":
+            return
+        one, two = pair.one, pair.two
+        if one.kind == "read":
+            one, two = two, one
+        name = one.memory.name
+        example = models.example(self.judge, answer)
+        verbs = {"write": "store to", "read": "read", "atomic": "change"}
+        is_known = answer.verdict == "found"
+        if one.kind == two.kind:
+            what = f"two threads {'' if is_known else 'may '}{verbs[one.kind]} the same element of {name}"
+        else:
+            first = {"write": "stores to", "atomic": "changes"}[one.kind]
+            second = {"read": "reads", "write": "stores to", "atomic": "changes"}[two.kind]
+            may = "" if is_known else " perhaps"
+            what = f"a thread {first} an element of {name} that another{may} {second}"
+        message = what + (_of(example) if is_known else "")
+        notes = (Note(f"the other thread {_verb(two.kind)} it here", two.span),) if two.span != one.span else ()
+        code = "KB402" if check == "shared-races" else "KB403"
+        yield self._finding(code, check, one.span, message, answer, name, example, notes)
+
+    def barrier(self, reached: barriers.Reached) -> Iterator[Finding]:
+        """A barrier that some threads miss."""
+        answer = reached.answer
+        if answer.verdict == "proved":
+            return
+        who = "threads of a block" if reached.reach.of == "block" else "lanes of a warp"
+        example = models.example(self.judge, answer)
+        if answer.verdict == "found":
+            message = f"{reached.reach.what} is not reached by all {who}{_of(example, 'comes', 'does not')}"
+        else:
+            message = f"{reached.reach.what} may not be reached by all {who}"
+        yield self._finding("KB404", "barriers", reached.reach.span, message, answer, reached.reach.what, example)
+
+    def overflow(self, overflow: bounds.Overflow) -> Iterator[Finding]:
+        """Arithmetic beyond its type."""
+        if overflow.answer.verdict == "proved":
+            return
+        one, answer = overflow.arithmetic, overflow.answer
+        example = models.example(self.judge, answer)
+        if answer.verdict == "found":
+            value = None if answer.model is None else answer.model.value(one.result)
+            message = f"leaves {one.type}" + (f": {value}{_of(example)}" if value is not None else "")
+        else:
+            message = f"may leave {one.type}"
+        yield self._finding("KB414", "overflow", one.span, message, answer, "", example)
+
+    def unset(self, unset: initialization.Unset) -> Iterator[Finding]:
+        """Shared memory that is read before anybody has stored there."""
+        if unset.answer.verdict == "proved":
+            return
+        name = unset.memory.name
+        if unset.answer.verdict == "unknown":
+            message = f"reads {name}, of which it is not known that anybody has stored there"
+        elif unset.element is None:
+            message = f"reads {name} before anything is stored there"
+        else:
+            message = f"reads element {unset.element} of {name}, where nothing is stored before"
+        yield self._finding("KB415", "initialization", unset.span, message, unset.answer, name, None)
+
+    def unset_variable(self, unset: initialization.UnsetVariable) -> Iterator[Finding]:
+        """A variable that is read before anything is assigned."""
+        if unset.answer.verdict == "proved":
+            return
+        message = f"{unset.name} is read here, and not every way here assigns it (it is zero then)"
+        yield self._finding("KB415", "initialization", unset.span, message, unset.answer, unset.name, None)
+
+    def banks(self, banks: patterns.Banks) -> Iterator[Finding]:
+        """Lanes that wait for one bank."""
+        if banks.answer.verdict != "found":
+            return
+        name = banks.memory.name
+        verb = {"read": "reads", "write": "stores to", "atomic": "changes"}[banks.kind]
+        message = f"{verb} {name} with a {banks.degree}-way bank conflict: {banks.wavefronts} passes, not {banks.least}"
+        figures = (("degree", banks.degree), ("wavefronts", banks.wavefronts), ("least", banks.least))
+        yield self._cost("KB405", "banks", banks.span, message, name, figures, banks.cure)
+
+    def sectors(self, sectors: patterns.Sectors) -> Iterator[Finding]:
+        """Memory transactions for what nobody uses."""
+        if sectors.answer.verdict != "found":
+            return
+        name = sectors.memory.name
+        verb = {"read": "reads", "write": "stores to", "atomic": "changes"}[sectors.kind]
+        apart = f", lanes {abs(sectors.stride)} bytes apart" if sectors.stride else ""
+        message = f"{verb} {name} in {sectors.sectors} sectors for a warp, where {sectors.least} would do{apart}"
+        figures = (("sectors", sectors.sectors), ("ideal", sectors.least))
+        help = "let neighbouring threads use neighbouring elements: the last index should grow with the thread's number"
+        yield self._cost("KB406", "coalescing", sectors.span, message, name, figures, help)
+
+    def split(self, split: patterns.Split) -> Iterator[Finding]:
+        """Lanes of a warp that go different ways."""
+        if split.answer.verdict != "found":
+            return
+        what = "loop goes on for some lanes of a warp and not for others" if split.is_loop else "branch splits warps"
+        message = f"the {what}: {split.warps} of {split.of} warps, at most {split.lanes} of 32 lanes take it"
+        figures = (("warps", split.warps), ("of", split.of), ("lanes", split.lanes), ("used", round(split.used, 3)))
+        yield self._cost("KB409", "divergence", split.span, message, "", figures, None)
+
+    def _cost(
+        self,
+        code: str,
+        check: str,
+        span: Span | None,
+        message: str,
+        subject: str,
+        figures: tuple[tuple[str, float], ...],
+        help: str | None,
+    ) -> Finding:
+        verdict: Verdict = "found"
+        return Finding(code, check, verdict, message, span, self.kernel, subject=subject, help=help, figures=figures)
+
+    def _finding(
+        self,
+        code: str,
+        check: str,
+        span: Span | None,
+        message: str,
+        answer: Answer,
+        subject: str,
+        example: Example | None,
+        notes: tuple[Note, ...] = (),
+    ) -> Finding:
+        return Finding(
+            code,
+            check,
+            answer.verdict,
+            message,
+            span,
+            self.kernel,
+            subject=subject,
+            reason=answer.reason,
+            notes=notes,
+            example=example if answer.verdict == "found" else None,
+        )
+
+
+def _verb(kind: str) -> str:
+    return {"write": "stores to", "read": "reads", "atomic": "changes"}[kind]
+
+
+def _of(example: Example | None, first: str = "", second: str = "") -> str:
+    """The threads of an example, in words."""
+    if example is None:
+        return ""
+    named = [_name(one, example) for one in example.threads]
+    if len(named) == 1:
+        return f" ({named[0]})"
+    return f" ({named[0]} {first}, {named[1]} {second})" if first else f" ({named[0]} and {named[1]})"
+
+
+def _name(thread: Thread, example: Example) -> str:
+    if example.block is None:
+        numbers = ", ".join(map(str, thread.coordinates))
+        return f"thread {numbers}" if len(thread.coordinates) == 1 else f"thread ({numbers})"
+    flat = example.block[1:] == (1, 1)
+    inside = str(thread.thread[0]) if flat else str(thread.thread)
+    is_flat = example.grid is not None and example.grid[1:] == (1, 1)
+    block = str(thread.block[0]) if is_flat else str(thread.block)
+    return f"thread {inside} of block {block}"

@@ -1,0 +1,1 @@
+"""What memory instructions cost the memory system: addresses of lanes in; wavefronts, conflicts and sectors out."""

@@ -1,0 +1,1 @@
+"""Kernels for tests/gpu/test_clusters.py."""
