@@ -21,6 +21,7 @@ from kbuild.audit.values import Memory
 from kbuild.errors import Span
 from kbuild.ir.types import Type
 from kbuild.traffic import access as traffic
+from kbuild.traffic.warps import Kind
 
 WARP: Final = 32
 TRIPS: Final = (0, 1, 2)  # of every loop
@@ -32,7 +33,7 @@ WELL_USED: Final = 0.7  # of the lanes of a loop's warps
 BAD: Final = Answer("found", "lane by lane")
 UNCLEAR: Final = Answer("unknown", "", "it depends on the contents of arrays")
 MANY_SECTORS: Final = 4  # a request of 128 bytes side by side
-_KINDS: Final = {"read": "load", "write": "store", "atomic": "atomic"}
+_KINDS: Final[dict[str, Kind]] = {"read": "load", "write": "store", "atomic": "atomic"}
 _WIDTHS: Final = (16, 8, 4, 2, 1)
 
 
@@ -121,9 +122,30 @@ def _of_warps(judge: Judge, access: Access, layout: _Layout) -> Iterator[tuple[i
             continue
         for part, width in _parts(access, size):
             addresses = (offsets * size + part)[active]
-            found = traffic.traffic_per_warp("shared", _KINDS[access.kind], addresses, numbers[active], width)  # type: ignore[arg-type]
+            found = traffic.traffic_per_warp("shared", _KINDS[access.kind], addresses, numbers[active], width)
             for waves, conflicts in zip(found.wavefronts, found.conflicts, strict=True):
                 yield int(waves), int(waves - conflicts)
+
+
+def costs_of_warps(judge: Judge, access: Access) -> list[int] | None:
+    """What an access costs each warp of the first block, in the first trips of its loops: passes over the banks of
+    shared memory, or sectors of an array. None where its addresses are not known."""
+    size = access.memory.element.size
+    numbers = np.arange(judge.place.blocks.size, dtype=np.int64)
+    space: traffic.Space = "shared" if access.memory.space == "shared" else "global"
+    costs: list[int] = []
+    for number in TRIPS if _has_trips(access) else TRIPS[:1]:
+        lanes = Lanes(judge.place, judge.contracts, numbers, trip(number), block=0)
+        try:
+            offsets = _Layout().offsets(lanes, access)
+        except NoNumber:
+            return None
+        active = lanes.active(access.path)
+        for part, width in _parts(access, size) if active.any() else ():
+            addresses = (offsets * size + part)[active]
+            found = traffic.traffic_per_warp(space, _KINDS[access.kind], addresses, numbers[active], width)
+            costs += (found.wavefronts if space == "shared" else found.sectors).tolist()
+    return costs
 
 
 def _has_trips(access: Access) -> bool:

@@ -33,5 +33,5 @@ def test_an_audit() -> None:
 
 
 def test_options() -> None:
-    options = Options(("bounds", "source"), 128, 0.5, True)
+    options = Options(("bounds", "source"), 128, (16, 8, 1), 0.5, True, True)
     assert decode(Options, json.loads(json.dumps(dataclasses.asdict(options)))) == options
