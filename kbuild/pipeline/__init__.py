@@ -175,10 +175,11 @@ def audit(config: BuildConfig, wanted: Wanted, *, progress: Progress | None = No
     started = time.perf_counter()
     selection = select(config.source_roots, config.modules, config.exclude)
     options = auditing.options_of(config.audit, wanted)
-    places = list(dict.fromkeys(_place(module.package, selection, None) for module in selection.modules))
-    earlier = auditing.earlier(wanted.against, places) if auditing.MACHINE_CODE in options.checks else None
+    places = {module.bundle: _place(module.package, selection, None) for module in selection.modules}
+    copies = [[place, config.root / "build" / "lib" / name] for name, place in places.items()]  # and setuptools'
+    earlier = auditing.earlier(wanted.against, copies) if auditing.MACHINE_CODE in options.checks else None
     cache = Cache(cache_root())
-    with Scanner(_request(config, selection, per_kernel=any(map(is_editable, places)))) as scanner:
+    with Scanner(_request(config, selection, per_kernel=any(map(is_editable, places.values())))) as scanner:
         scanner.start()
         is_compiled = auditing.MACHINE_CODE in options.checks
         plan = Compilation(config, discover(config.toolchains, cache=cache), cache) if is_compiled else None

@@ -173,6 +173,19 @@ def test_against_the_last_build_and_another(slow: Project, tmp_path: Path) -> No
         run(slow, "machine-code", against=str(tmp_path / "none.whl"))
 
 
+def test_the_last_build_may_have_made_a_wheel(slow: Project) -> None:
+    """setuptools leaves what went into the wheel in build/lib; the newer of the two bundles is the last build."""
+    build(slow.config, output=slow.root / "build" / "lib")
+    result = run(slow, "machine-code")
+    assert (result.earlier, result.changes) == ("the last build", ())
+    slow.edit("second.py", "a[0] = a[1] * a[2] + a[3]", "a[0] = a[1] * a[2] + a[3] / a[4]")
+    assert run(slow, "machine-code").changes
+    slow.build()
+    assert run(slow, "machine-code").changes == ()
+    os.utime(slow.bundle, (0, 0))
+    assert run(slow, "machine-code").changes
+
+
 def test_figures_of_a_bundle_are_those_of_its_build(slow: Project) -> None:
     from kbuild.loader import format
     from kbuild.pipeline.auditing import machines_of_bundle
