@@ -521,7 +521,7 @@ CODES: dict[str, Code] = {
     "KB420": Code(
         "registers that leave room for few warps",
         "A multiprocessor hides the time of memory by running other warps; registers decide how many fit. "
-        '`launch_bounds=(threads, "auto")` finds the most that spill nothing.',
+        '`launch_bounds="auto"` makes room for as many blocks as spill nothing.',
     ),
     "KB421": Code(
         "registers that are spilled",

@@ -17,6 +17,8 @@ def in_words(example: Example) -> list[str]:
     facts += [f"{name} = {value}" for name, value in example.scalars]
     facts += [f"{name}[{', '.join(map(str, at))}] = {value}" for name, at, value in example.contents]
     launch = f"a launch of dim {_tuple(example.dim)} in blocks of {example.block_dim}"
+    if example.grid is not None and example.block is not None:
+        launch = f"a launch of {_extents(example.grid)} blocks of {_extents(example.block)} threads"
     return [", ".join([launch, *facts]), *map(thread_in_words, example.threads)]
 
 
@@ -31,6 +33,11 @@ def thread_in_words(thread: Thread) -> str:
 
 def _place(place: tuple[int, int, int]) -> str:
     return str(place[0]) if place[1:] == (0, 0) else _tuple(place)
+
+
+def _extents(extents: tuple[int, int, int]) -> str:
+    """`4` or `8×8×1`."""
+    return str(extents[0]) if extents[1:] == (1, 1) else "×".join(map(str, extents))
 
 
 def _tuple(values: Sequence[int]) -> str:

@@ -156,7 +156,7 @@ def findings(machine: Machine, span: Span | None, wide: Sequence[tuple[str, int]
             f"{machine.registers} of {most} registers a thread leave room for {machine.warps} of {machine.most_warps} "
             f"warps, in blocks of {machine.threads} threads"
         )
-        help = '`@kb.kernel(launch_bounds=(…, "auto"))` asks for fewer, where that spills nothing'
+        help = '`@kb.kernel(launch_bounds="auto")` makes room for as many blocks as spill nothing'
         yield found("KB420", text, help, registers=machine.registers, warps=machine.warps)
     if machine.spills:
         text = f"{machine.spills} bytes of registers a thread are spilled to local memory, stores and loads counted"

@@ -21,7 +21,7 @@ Row = dict[str, Any]
 
 
 class Result(Protocol):
-    """What is reported: `pipeline.audit.AuditResult`."""
+    """What is reported: `pipeline.auditing.AuditResult`."""
 
     @property
     def kernels(self) -> tuple[KernelAudit, ...]: ...

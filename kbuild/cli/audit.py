@@ -16,7 +16,7 @@ from kbuild.cli.console import Console
 from kbuild.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
-    from kbuild.pipeline.audit import AuditResult
+    from kbuild.pipeline.auditing import AuditResult
 
 DESCRIPTION = """\
 Looks for what goes wrong with a project's kernels on a GPU, at the line in Python: accesses beyond arrays, races,
@@ -74,7 +74,7 @@ def _seconds(text: str) -> float:
 def run(arguments: argparse.Namespace, console: Console) -> ExitCode:
     """Audits and reports."""
     from kbuild.pipeline import audit
-    from kbuild.pipeline.audit import Wanted, of_bundles
+    from kbuild.pipeline.auditing import Wanted, of_bundles
 
     if console.as_json and arguments.format not in (None, "json"):
         raise UsageError(f"--json and --format {arguments.format} do not go together")

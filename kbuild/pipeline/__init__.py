@@ -17,10 +17,9 @@ from kbuild.config import BuildConfig
 from kbuild.errors import CompileError, Diagnostic, UsageError
 from kbuild.loader.backward import ADJOINT
 from kbuild.nvrtc import Cache, cache_root, discover
-from kbuild.pipeline import audit as auditing
-from kbuild.pipeline import cuda
+from kbuild.pipeline import auditing, cuda
 from kbuild.pipeline.analyses import analysed
-from kbuild.pipeline.audit import AuditResult, Wanted
+from kbuild.pipeline.auditing import AuditResult, Wanted
 from kbuild.pipeline.gradients import as_error, raise_errors, refusals
 from kbuild.pipeline.packing import is_editable, pack
 from kbuild.pipeline.units import Compilation, UnitCode, compile_units, from_cache, lower_units
@@ -176,10 +175,11 @@ def audit(config: BuildConfig, wanted: Wanted, *, progress: Progress | None = No
     started = time.perf_counter()
     selection = select(config.source_roots, config.modules, config.exclude)
     options = auditing.options_of(config.audit, wanted)
-    places = list(dict.fromkeys(_place(module.package, selection, None) for module in selection.modules))
-    earlier = auditing.earlier(wanted.against, places) if auditing.MACHINE_CODE in options.checks else None
+    places = {module.bundle: _place(module.package, selection, None) for module in selection.modules}
+    copies = [[place, config.root / "build" / "lib" / name] for name, place in places.items()]  # and setuptools'
+    earlier = auditing.earlier(wanted.against, copies) if auditing.MACHINE_CODE in options.checks else None
     cache = Cache(cache_root())
-    with Scanner(_request(config, selection, per_kernel=any(map(is_editable, places)))) as scanner:
+    with Scanner(_request(config, selection, per_kernel=any(map(is_editable, places.values())))) as scanner:
         scanner.start()
         is_compiled = auditing.MACHINE_CODE in options.checks
         plan = Compilation(config, discover(config.toolchains, cache=cache), cache) if is_compiled else None

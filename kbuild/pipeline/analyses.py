@@ -63,8 +63,8 @@ class _Texts:
 
 def _key(kernel: ScannedKernel, unit: ScannedUnit, options: Options, texts: _Texts) -> str:
     sources = [[path, texts.digest(path)] for path in kernel.sources]
-    parts = [unit.key, kernel.name, kernel.block_dim, sources, dataclasses.asdict(options), _fingerprint()]
-    return _digest(parts)
+    block = [kernel.block_dim, kernel.is_block_dim_chosen]
+    return _digest([unit.key, kernel.name, block, sources, dataclasses.asdict(options), _fingerprint()])
 
 
 def _digest(parts: object) -> str:

@@ -10,13 +10,14 @@ from typing import Any
 import pytest
 
 from kbuild.audit import report
+from kbuild.audit.examples import in_words
 from kbuild.audit.findings import CheckResult, Finding, KernelAudit
 from kbuild.audit.judging import Judged, judge
 from kbuild.audit.levels import Rules
 from kbuild.audit.machine import changes
-from kbuild.pipeline.audit import AuditResult
+from kbuild.pipeline.auditing import AuditResult
 from tests.audit.test_machine import GOOD
-from tests.audit.test_plain import AUDIT, FINDING, SPAN
+from tests.audit.test_plain import AUDIT, EXAMPLE, FINDING, SPAN
 
 SCHEMA = Path(__file__).parents[2] / "docs" / "audit.schema.json"
 
@@ -131,6 +132,11 @@ def test_an_example_in_words(result: AuditResult) -> None:
     assert f"note: found, with an example: {launch}\n" in shown
     assert "note: found, with an example: thread 31 of block 1, tid 287: i = 287\n" in shown
     assert "note: found, with an example: thread 0 of block (1, 2, 0)\n" in shown
+
+
+def test_a_launch_in_whole_blocks_in_words() -> None:
+    launch = "a launch of 4 blocks of 8×8×1 threads, a.shape (3, 4), n = 3, x = 0.5, on = True, idx[3] = 4"
+    assert in_words(replace(EXAMPLE, grid=(4, 1, 1), block=(8, 8, 1)))[0] == launch
 
 
 def test_an_audit_without_any_check() -> None:

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from kbuild.audit import text
-from kbuild.audit.findings import OUT_OF_TIME
+from kbuild.audit.findings import CHECKS, OUT_OF_TIME
 from kbuild.config import AuditConfig, AuditRule
 from kbuild.errors import CompileError, UsageError
-from kbuild.pipeline import audit, build
-from kbuild.pipeline.audit import AuditResult, Wanted
+from kbuild.pipeline import audit, auditing, build
+from kbuild.pipeline.auditing import AuditResult, Wanted
 from kbuild.scan.client import Scanner
 from tests.pipeline.conftest import Project
 
@@ -29,8 +29,8 @@ def slow(a: kb.array(dtype=float), b: kb.array(dtype=float), unused: int):
         total += a[j]
     b[kb.tid()] = total
 """
-# What the analyses say of the other kernels of the project is none of these tests' business.
-OTHERS = (("KB403", "off"), ("KB406", "off"))
+# What the analyses of threads say of the project's kernels is none of these tests' business.
+OTHERS = tuple((name, "off") for name in CHECKS if name not in ("source", "machine-code"))
 WARN = AuditConfig(build="warn", level=OTHERS)
 
 
@@ -173,14 +173,36 @@ def test_against_the_last_build_and_another(slow: Project, tmp_path: Path) -> No
         run(slow, "machine-code", against=str(tmp_path / "none.whl"))
 
 
+def test_the_last_build_may_have_made_a_wheel(slow: Project) -> None:
+    """setuptools leaves what went into the wheel in build/lib; the newer of the two bundles is the last build."""
+    build(slow.config, output=slow.root / "build" / "lib")
+    result = run(slow, "machine-code")
+    assert (result.earlier, result.changes) == ("the last build", ())
+    slow.edit("second.py", "a[0] = a[1] * a[2] + a[3]", "a[0] = a[1] * a[2] + a[3] / a[4]")
+    assert run(slow, "machine-code").changes
+    slow.build()
+    assert run(slow, "machine-code").changes == ()
+    os.utime(slow.bundle, (0, 0))
+    assert run(slow, "machine-code").changes
+
+
 def test_figures_of_a_bundle_are_those_of_its_build(slow: Project) -> None:
     from kbuild.loader import format
-    from kbuild.pipeline.audit import machines_of_bundle
+    from kbuild.pipeline.auditing import machines_of_bundle
 
     result = run(slow, "machine-code")
     slow.build()
     parsed = format.parse(slow.bundle.read_bytes())
     assert sorted(machines_of_bundle(parsed), key=str) == sorted(result.machines, key=str)
+
+
+def test_blocks_are_those_that_a_launch_takes(slow: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The kernel's own size, else the best one on each GPU."""
+    slow.edit("second.py", "@kb.kernel\ndef slow", "@kb.kernel(block_dim=128)\ndef slow")
+    monkeypatch.setattr(auditing, "best_block", lambda number, registers, shared: 64 if number == 90 else 32)
+    found = {(one.kernel, one.target): one.threads for one in run(slow, "machine-code").machines}
+    assert found["pkg.second:slow", "sm_90"] == found["pkg.second:slow", "jetson-orin-jp6"] == 128
+    assert (found["pkg.second:moved", "sm_90"], found["pkg.second:moved", "jetson-orin-jp6"]) == (64, 32)
 
 
 # The step of a build
@@ -231,7 +253,7 @@ def test_machine_code_of_a_build(make_project: Callable[..., Project]) -> None:
     text += "    x = m[n]\n    a[n] = x[n % 4, n % 3]\n"
     path = project.root / "pkg" / "second.py"
     path.write_text(path.read_text() + text)
-    config = AuditConfig(build="warn", level=(*OTHERS, ("KB422", "warning")))
+    config = replace(WARN, level=(*OTHERS, ("KB422", "warning")))
     found = build(replace(project.config, audit=config)).diagnostics
     assert {one.code for one in found} <= {"KB422"}
     assert os.environ["KBUILD_CACHE"]

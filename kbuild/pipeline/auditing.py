@@ -173,7 +173,7 @@ def of_bundles(source: str, wanted: Wanted, targets: Sequence[str] = ()) -> Audi
     shown = [one for one in found if one.kernel in names and (not targets or one.target in targets)]
     wide = {name: rows for each in parsed for name, rows in _wide_of_bundle(each)}
     more = [finding for one in shown for finding in machine.findings(one, None, wide[one.kernel])]
-    before = earlier(wanted.against, ())
+    before = earlier(wanted.against)
     return AuditResult(
         (),
         judge((), more, Rules(), (MACHINE_CODE,)),
@@ -237,11 +237,14 @@ class Earlier:
     machines: list[Machine]
 
 
-def earlier(against: str | None, places: Iterable[Path]) -> Earlier | None:
-    """What was named (a wheel, a bundle, a package, a project), else what the last build has left at these places."""
+def earlier(against: str | None, places: Iterable[Sequence[Path]] = ()) -> Earlier | None:
+    """What was named (a wheel, a bundle, a package, a project), else what the last build has left: of each bundle the
+    newest of the places where builds leave it."""
     if against is not None:
         return Earlier(against, list(_of_all(bundle.locate(against))))
-    found = [one for place in places if place.is_file() for one in bundle.locate(str(place))]
+    there = [[place for place in copies if place.is_file()] for copies in places]
+    newest = [max(copies, key=lambda place: place.stat().st_mtime_ns) for copies in there if copies]
+    found = [one for place in newest for one in bundle.locate(str(place))]
     return Earlier("the last build", list(_of_all(found))) if found else None
 
 
