@@ -244,6 +244,8 @@ class FunctionEmitter:
             self.one_loop(stmt, indent)
             return
         kind = self.unit.type_name(stmt.symbol.type)
+        # Both ends before the question: what they load is under way together.
+        start = self.bound(stmt.start, f"{kind} {{}}", indent, stmt, "start") if asked.dense else ""
         stop = self.bound(stmt.stop, f"{kind} {{}}", indent, stmt) if asked.dense else ""
         conditions = [] if asked.most is None else [f"{stop} <= {constant(asked.most, stmt.symbol.type)}"]
         conditions += [f"{self.of_array(symbol, 'dense')}()" for symbol in self.function_order(asked.dense)]
@@ -252,7 +254,7 @@ class FunctionEmitter:
         expressions.dense, expressions.in_words = asked.dense, frozenset(asked.aligned)
         if asked.dense:
             assert isinstance(stmt.step, Const)
-            self.plain_loop(stmt, int(stmt.step.value), stop, indent + "    ")
+            self.plain_loop(stmt, int(stmt.step.value), stop, indent + "    ", start=start)
         else:
             self.one_loop(stmt, indent + "    ")
         expressions.dense, expressions.in_words = frozenset(), frozenset()
@@ -288,21 +290,21 @@ class FunctionEmitter:
         is_rare = constant_trips(stmt) is None and self.function.module.startswith(_LIBRARY)
         return '_Pragma("unroll 1") ' if is_rare else unrolling(stmt)
 
-    def plain_loop(self, stmt: nodes.For, step: int, stop: str, indent: str, unroll: str = "") -> None:
-        """A loop of C, to `stop`."""
+    def plain_loop(self, stmt: nodes.For, step: int, stop: str, indent: str, unroll: str = "", start: str = "") -> None:
+        """A loop of C, to `stop`; from the loop's own start unless it is in a variable."""
         name, kind = self.name_of(stmt.symbol), self.unit.type_name(stmt.symbol.type)
-        start = self.expressions.bare(stmt.start)
+        start = start or self.expressions.bare(stmt.start)
         sign, by = ("<", f"+= {step}") if step > 0 else (">", f"-= {-step}")
         move = f"{'++' if step > 0 else '--'}{name}" if abs(step) == 1 else f"{name} {by}"
         self.line(f"{unroll}for ({kind} {name} = {start}; {name} {sign} {stop}; {move}) {{", indent, stmt)
         self.block(stmt.body, indent + "    ")
         self.line("}", indent)
 
-    def bound(self, expr: Expr, declaration: str, indent: str, stmt: Stmt) -> str:
+    def bound(self, expr: Expr, declaration: str, indent: str, stmt: Stmt, called: str = "stop") -> str:
         """A bound, in a variable of its own unless nothing in the loop can change it."""
         if isinstance(expr, Const):
             return self.expressions.bare(expr)
-        name = self.names.fresh("stop")
+        name = self.names.fresh(called)
         self.line(f"const {declaration.format(name)} = {self.expressions.bare(expr)};", indent, stmt)
         return name
 

@@ -2,17 +2,14 @@
 #pragma nv_diag_suppress 177
 #pragma nv_diag_suppress 186
 #pragma nv_diag_suppress 550
-struct kb_launch1 { unsigned int end, origin; };
 __device__ __forceinline__ long long kb_wide(int a, int b) {
     long long r; asm("mul.wide.s32 %0, %1, %2;" : "=l"(r) : "r"(a), "r"(b)); return r;
 }
+struct kb_launch1 { unsigned int end, origin; };
 template <class T> struct kb_array1 {
     char *data; int shape[1]; int stride[1];
     __device__ __forceinline__ T &operator()(long long i0) const { return *(T *)(data + (i0 * stride[0])); }
     __device__ __forceinline__ T &at(int i0) const { return *(T *)(data + kb_wide(i0, stride[0])); }
-    __device__ __forceinline__ T &near(long long i0) const { return *(T *)(data + i0 * (int)sizeof(T)); }
-    __device__ __forceinline__ bool dense() const { return stride[0] == (int)sizeof(T); }
-    __device__ __forceinline__ bool aligned(int to) const { return (((int)(long long)data | stride[0]) & (to - 1)) == 0; }
 };
 template <class T, int N0> struct kb_distributed1 {
     T *data;

@@ -45,11 +45,13 @@ extern "C" __global__ void loop_dynamic(const kb_launch1 kb_launch, kb_array1<fl
         }
     }
 #line 8 "/kbuild/golden/loop_dynamic.py"
+    const int start = n;
+#line 8 "/kbuild/golden/loop_dynamic.py"
     const int stop_3 = a.shape[0];
 #line 8 "/kbuild/golden/loop_dynamic.py"
     if (a.dense()) {
 #line 8 "/kbuild/golden/loop_dynamic.py"
-        for (int i_2 = n; i_2 < stop_3; ++i_2) {
+        for (int i_2 = start; i_2 < stop_3; ++i_2) {
             a.near(i_2) = 2.0f;
         }
     } else {

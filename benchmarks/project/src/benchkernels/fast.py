@@ -26,7 +26,7 @@ def transpose(a: kb.array2d(dtype=float), turned: kb.array2d(dtype=float)):
             turned[row + k, column] = tile[x, y + k]
 
 
-@kb.kernel(block_dim=BLOCK)
+@kb.kernel(block_dim=BLOCK, launch_bounds="auto")
 def reduction(values: kb.array(dtype=kb.vec4), parts: kb.array(dtype=float)):
     """The sum of what each block has, four numbers a trip; once more, with one block, the sum of these."""
     own = 0.0
