@@ -10,7 +10,7 @@ template <class T> struct kb_array1 {
     char *data; int shape[1]; int stride[1];
     __device__ __forceinline__ T &operator()(long long i0) const { return *(T *)(data + (i0 * stride[0])); }
     __device__ __forceinline__ T &at(int i0) const { return *(T *)(data + kb_wide(i0, stride[0])); }
-    __device__ __forceinline__ T &near(long long i0) const { return *(T *)(data + i0 * (int)sizeof(T)); }
+    __device__ __forceinline__ T &near(long long i0) const { return ((T *)(data))[i0]; }
     __device__ __forceinline__ bool dense() const { return stride[0] == (int)sizeof(T); }
 };
 __device__ __forceinline__ void kb_wait() {
