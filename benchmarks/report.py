@@ -16,6 +16,7 @@ from typing import Any
 from support import (
     accuracy_page,
     agreement_page,
+    audit_page,
     fast_page,
     gradients_page,
     host_page,
@@ -47,6 +48,7 @@ NAMES = (
     "corpus",
     "replay",
     "warp_tests",
+    "audit",
 )
 
 HEAD = """\
@@ -76,7 +78,7 @@ def main() -> None:
 
 def take(folder: Path) -> None:
     """Copies the results that a folder holds."""
-    for name in (*NAMES, "cuda_gpu"):
+    for name in (*NAMES, "cuda_gpu", "audit_gpu"):
         path = folder / f"{name}.json"
         if path.is_file():
             shutil.copyfile(path, RESULTS / path.name)
@@ -399,6 +401,12 @@ def warp_tests(document: dict[str, Any]) -> str:
     return section("Warp's own tests", text, body.removesuffix("\n"), document)
 
 
+def audit(document: dict[str, Any]) -> str:
+    """How well the audit does on its cases."""
+    values = document["values"]
+    return section("The audit", audit_page.text(values), audit_page.body(values, read("audit_gpu"), table), document)
+
+
 SECTIONS = {
     "start": start,
     "launch": launch,
@@ -418,6 +426,7 @@ SECTIONS = {
     "corpus": corpus,
     "replay": replay,
     "warp_tests": warp_tests,
+    "audit": audit,
 }
 
 
