@@ -160,13 +160,18 @@ class Lanes:
 
     def active(self, path: Condition) -> Bools:
         """Who is on a path; who may be, where that depends on contents of arrays."""
+        return self.split(path)[0]
+
+    def split(self, path: Condition) -> tuple[Bools, set[Condition]]:
+        """Who may be on a path, and the conditions on it that have no numbers."""
         found = np.full(len(self.numbers), True)
+        unclear: set[Condition] = set()
         for one in conjuncts(path):
             try:
                 found &= self.condition(one)
             except NoNumber:
-                continue
-        return found
+                unclear.add(one)
+        return found, unclear
 
 
 def of_block(place: Place) -> Lanes:

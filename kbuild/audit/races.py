@@ -21,9 +21,9 @@ from kbuild.audit.conditions import Condition
 from kbuild.audit.lanes import Integers, NoNumber
 from kbuild.audit.places import WARP
 from kbuild.audit.proving import Facts
-from kbuild.audit.records import Access, Phases
+from kbuild.audit.records import Access, Counter, Phases
 from kbuild.audit.substitution import Other
-from kbuild.audit.terms import DATA, UNIFORM, Monomial, Term, deep_atoms
+from kbuild.audit.terms import DATA, THREAD, UNIFORM, Monomial, Term, deep_atoms
 
 MOST_MEETINGS: Final = 8  # that are looked at
 
@@ -132,7 +132,7 @@ def _meet(judge: Judge, one: Access, two: Access, is_in_block: bool) -> Answer:
     if distinct.kind == "false":
         return PROVED
     known.append(distinct)
-    known += _unique(own, two, other)
+    known += _unique(judge, own, other)
     facts = Facts([*judge.contracts.facts, *judge.records.facts, *[other.condition(f) for f in judge.records.facts]])
     facts = Facts(known, facts)
     if facts.refutes():
@@ -222,11 +222,16 @@ def _together(one: Phases, two: Phases, other: Other) -> Condition:
     )
 
 
-def _unique(own: list[Term], two: Access, other: Other) -> Iterator[Condition]:
-    """Numbers that atomics give: no two threads have the same."""
-    atoms = {atom for term in own for atom in deep_atoms(term) if atom.unique is not None}
-    for atom in atoms:
-        yield conditions.unequal(terms.of(atom), other.atom(atom))
+def _unique(judge: Judge, own: list[Term], other: Other) -> Iterator[Condition]:
+    """Numbers that atomics give: no two threads have the same from one element. Each block has shared memory of its
+    own."""
+    for atom in dict.fromkeys(atom for term in own for atom in deep_atoms(term)):
+        counter = atom.unique
+        if not isinstance(counter, Counter) or counter.memory.name in judge.records.recounted:
+            continue
+        if counter.memory.space == "global" or other.least == THREAD:
+            elsewhere = [conditions.unequal(index, other.term(index)) for index in counter.indices]
+            yield conditions.any_of([*elsewhere, conditions.unequal(terms.of(atom), other.atom(atom))])
 
 
 def _split(own: list[Term], others: list[Term], facts: Facts) -> Iterator[Term]:
