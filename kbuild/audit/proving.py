@@ -306,8 +306,9 @@ class Facts:
                 for one, _ in fact.parts:
                     self._by_monomial.setdefault(one, []).append(fact)
         yield from self._by_monomial.get(monomial, ())
-        if len(monomial) == 1 and self._is_implied(monomial[0]):
-            yield from implied(monomial[0])
+        for atom in monomial:
+            if (len(monomial) == 1 or atom.kind == "quotient") and self._is_implied(atom):
+                yield from implied(atom)
 
     def _is_implied(self, atom: Atom) -> bool:
         """What an operation says of itself holds: of a quotient only where neither operand is negative."""
