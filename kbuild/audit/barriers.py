@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-import numpy as np
-
 from kbuild.audit import conditions
 from kbuild.audit.answers import PROVED, Answer, Judge
 from kbuild.audit.conditions import Condition
@@ -47,7 +45,7 @@ def _by_mask(judge: Judge, own: list[Condition], mask: int) -> Answer:
     """Who is there must be named, and who is named must be there: warp by warp."""
     lanes = judge.block_lanes()
     try:
-        there = np.logical_and.reduce([lanes.condition(one) for one in own])
+        there = lanes.condition(conditions.all_of(own))
     except NoNumber:
         return Answer("unknown", "", "who reaches it depends on more than the thread's number")
     named = (mask >> (lanes.numbers % WARP)) & 1 == 1
@@ -69,6 +67,8 @@ def _is_same(judge: Judge, conditions: list[Condition]) -> bool:
 
 def _answer(judge: Judge, reach: Reach) -> Answer:
     own = [one for one in conditions.conjuncts(reach.path) if one.level == THREAD]
+    if reach.mask is not None and reach.mask % ALL_LANES != ALL_LANES - 1:
+        return _by_mask(judge, own, reach.mask)
     if not own:
         return PROVED
     if not judge.place.is_whole:
@@ -81,8 +81,6 @@ def _answer(judge: Judge, reach: Reach) -> Answer:
     uniform = [one for one in conditions.conjuncts(reach.path) if one.level < THREAD]
     known += uniform
     if reach.of == "warp":
-        if reach.mask is not None and reach.mask % ALL_LANES != ALL_LANES - 1:
-            return _by_mask(judge, own, reach.mask)
         known.append(judge.place.in_same_warp(other, judge.facts(conditions.TRUE)))
     base = Facts([*judge.contracts.facts, *judge.records.facts, *[other.condition(f) for f in judge.records.facts]])
     if Facts(known, base).refutes():

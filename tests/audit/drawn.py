@@ -22,7 +22,7 @@ DEEP: Final = int(os.environ.get("KBUILD_DEEP", "1"))
 
 Numbers: TypeAlias = Mapping[Atom, int]
 
-# Small ones, so that all assignments can be tried; the last two have a range that nothing says.
+# Small ones, so that all assignments can be tried; the last has a range that nothing says.
 RANGES: Final[tuple[Range, ...]] = ((0, 3), (0, 5), (-3, 3), (None, None))
 TRIED: Final = (range(4), range(6), range(-3, 4), range(-6, 7))
 
