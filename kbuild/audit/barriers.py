@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
@@ -32,10 +33,12 @@ def reached(judge: Judge) -> Iterator[Reached]:
         if key not in seen:
             seen[key] = _answer(judge, reach)
         answer = seen[key]
-        judge.explain(
-            "barriers", reach.span, f"{reach.what} is reached by all or none", answer.verdict, answer.rule or "uniform"
-        )
+        judge.explain("barriers", reach.span, functools.partial(_question, reach), answer, "uniform")
         yield Reached(reach, answer)
+
+
+def _question(reach: Reach) -> str:
+    return f"{reach.what} is reached by all or none"
 
 
 ALL_LANES: Final = 1 << 32

@@ -46,9 +46,11 @@ class Facts:
         self._budget = _Budget()
         self._depth = 0  # of cases within cases
         self.is_contradictory: bool = base.is_contradictory if base else False
+        inequalities, differences = len(self.inequalities), len(self.differences)
         for one in known:
             self._add(one)
-        self._tighten()
+        if self._tighten(self.inequalities[inequalities:], self.differences[differences:]):
+            self._tighten(self.inequalities, self.differences)
 
     def _add(self, condition: Condition) -> None:
         for one in conditions.conjuncts(condition):
@@ -74,26 +76,38 @@ class Facts:
         """The very condition is among them."""
         return condition in self._held
 
-    def _tighten(self) -> None:
-        """Bounds of single atoms from inequalities with one of them, or with others that are bounded."""
-        for _ in range(2):
-            changed = False
-            for term in self.inequalities:
-                for monomial, n in term.parts:
-                    if len(monomial) == 1:
-                        changed |= self._bound(monomial[0], n, term)
-            for term in self.differences:
-                changed |= self._exclude(term)
-            if not changed:
-                break
+    def _tighten(self, inequalities: list[Term], differences: list[Term]) -> bool:
+        """Bounds of single atoms from inequalities with one of them, or with others that are bounded; whether there
+        are new ones."""
+        changed = False
+        for term in inequalities:
+            changed |= self._bound(term)
+        for term in differences:
+            changed |= self._exclude(term)
+        return changed
 
-    def _bound(self, atom: Atom, n: int, term: Term) -> bool:
-        """n * atom <= -rest."""
-        rest = Term(term.constant, tuple(part for part in term.parts if part[0] != (atom,)))
-        low, _ = self.range_of(rest)
-        if low is None:
+    def _bound(self, term: Term) -> bool:
+        """n * atom <= -rest, for each part n * atom."""
+        lows = [self._least(monomial, n) for monomial, n in term.parts]
+        total, unbounded = term.constant, 0
+        for low in lows:
+            if low is None:
+                unbounded += 1
+            else:
+                total += low
+        if unbounded > 1:
             return False
-        return self._narrow(atom, (None, -low // n) if n > 0 else (-(low // n), None))
+        changed = False
+        for (monomial, n), own in zip(term.parts, lows, strict=True):
+            if len(monomial) == 1 and (not unbounded or own is None):
+                rest = total - (own or 0)
+                changed |= self._narrow(monomial[0], (None, -rest // n) if n > 0 else (-(rest // n), None))
+        return changed
+
+    def _least(self, monomial: Monomial, n: int) -> int | None:
+        low, high = self._range_of_monomial(monomial)
+        end = low if n > 0 else high
+        return None if end is None else n * end
 
     def _exclude(self, term: Term) -> bool:
         """c * atom != k at an end of its range."""

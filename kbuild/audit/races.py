@@ -7,6 +7,7 @@ blocks as well, which no barrier parts.
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections import defaultdict
 from collections.abc import Iterator
@@ -56,10 +57,7 @@ def pairs(judge: Judge) -> Iterator[Pair]:
                 if lines in done:
                     break
                 answer = _meet(judge, one, two, is_in_block)
-                judge.explain(
-                    _check(one), one.span, f"{_text(one)} and {_text(two)} of another thread", answer.verdict,
-                    answer.rule or "inequalities",
-                )  # fmt: skip
+                judge.explain(_check(one), one.span, functools.partial(_text, one, two), answer, "inequalities")
                 if answer.verdict == "found":
                     done.add(lines)
                 yield Pair(one, two, is_in_block, answer)
@@ -69,8 +67,9 @@ def _check(one: Access) -> str:
     return "shared-races" if one.memory.space == "shared" else "global-races"
 
 
-def _text(one: Access) -> str:
-    return f"{one.kind} of {one.memory.name}[{', '.join(map(str, one.indices))}]"
+def _text(one: Access, two: Access) -> str:
+    texts = (f"{access.kind} of {access.memory.name}[{', '.join(map(str, access.indices))}]" for access in (one, two))
+    return f"{' and '.join(texts)} of another thread"
 
 
 def _distinct(accesses: list[Access]) -> list[Access]:

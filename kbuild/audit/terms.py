@@ -23,6 +23,7 @@ SYNC: Final = 2  # what threads have told one another: atomics, shared memory, a
 LOOP: Final = 4  # an iteration before, in a way that is not known
 STORED: Final = 256  # this bit and those above: an array that the kernel stores to, each its own
 
+DEEPEST_TEXT: Final = 4  # of atoms within atoms: what they share would be written many times
 MOST_PARTS: Final = 64  # a longer polynomial becomes an atom that nothing is known of
 
 _numbers = itertools.count()
@@ -31,6 +32,7 @@ _numbers = itertools.count()
 class _Table(threading.local):
     def __init__(self) -> None:
         self.atoms: dict[Any, Atom] = {}
+        self.depth = 0  # of atoms within atoms that are being written
 
 
 _table = _Table()
@@ -63,9 +65,14 @@ class Atom:
     def __repr__(self) -> str:
         if self.kind == "symbol":
             return self.name
-        if self.kind == "load":
-            return f"{self.name}[{', '.join(map(repr, self.arguments))}]"
-        return f"{self.kind}({', '.join(map(repr, self.arguments))})"
+        if _table.depth >= DEEPEST_TEXT:
+            return "…"
+        _table.depth += 1
+        try:
+            inner = ", ".join(map(repr, self.arguments))
+        finally:
+            _table.depth -= 1
+        return f"{self.name}[{inner}]" if self.kind == "load" else f"{self.kind}({inner})"
 
 
 Monomial: TypeAlias = "tuple[Atom, ...]"
