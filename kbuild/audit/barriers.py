@@ -69,7 +69,9 @@ def _is_same(judge: Judge, conditions: list[Condition]) -> bool:
 
 
 def _answer(judge: Judge, reach: Reach) -> Answer:
-    own = [one for one in conditions.conjuncts(reach.path) if one.level == THREAD]
+    granted = judge.records.invariants | judge.records.held  # all threads fulfil these
+    path = [one for one in conditions.conjuncts(reach.path) if one not in granted]
+    own = [one for one in path if one.level == THREAD]
     if reach.mask is not None and reach.mask % ALL_LANES != ALL_LANES - 1:
         return _by_mask(judge, own, reach.mask)
     if not own:
@@ -81,8 +83,7 @@ def _answer(judge: Judge, reach: Reach) -> Answer:
     other = judge.place.other(True)
     missing = conditions.any_of(conditions.negation(other.condition(one)) for one in own)
     known: list[Condition] = [reach.path, missing]
-    uniform = [one for one in conditions.conjuncts(reach.path) if one.level < THREAD]
-    known += uniform
+    known += [other.condition(one) for one in conditions.conjuncts(reach.path) if one in granted]
     if reach.of == "warp":
         known.append(judge.place.in_same_warp(other, judge.facts(conditions.TRUE)))
     base = Facts([*judge.contracts.facts, *judge.records.facts, *[other.condition(f) for f in judge.records.facts]])

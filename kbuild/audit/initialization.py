@@ -9,8 +9,8 @@ from __future__ import annotations
 import itertools
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
@@ -21,7 +21,7 @@ from kbuild.audit.conditions import Condition
 from kbuild.audit.lanes import NOMINAL, Integers, Lanes, NoNumber, trip
 from kbuild.audit.records import Access
 from kbuild.audit.records import Unset as Read
-from kbuild.audit.terms import STORED, THREAD
+from kbuild.audit.terms import STORED, THREAD, Atom
 from kbuild.audit.values import Memory
 from kbuild.errors import Span
 
@@ -45,7 +45,8 @@ def unset(judge: Judge) -> Iterator[Unset]:
     size = judge.place.blocks.size
     found: dict[tuple[int, Span | None], Unset] = {}
     for block, nominal in ((1, NOMINAL), (1, size + size // 2 + 1), (0, size // 2 + 1)):
-        for one in _unset(judge, Sizes(block, nominal)):
+        sizes = Sizes(block, nominal)
+        for one in _unset(judge, sizes):
             key = (id(one.memory), one.span)
             if key not in found or _rank(one) > _rank(found[key]):
                 found[key] = one
@@ -58,6 +59,24 @@ class Sizes:
 
     block: int
     nominal: int
+    _lanes: dict[tuple[tuple[Atom, int], ...], Lanes] = field(default_factory=dict)
+
+    def lanes(self, judge: Judge, numbers: Integers, trips: tuple[tuple[Atom, int], ...]) -> Lanes:
+        """A block's threads in these trips of the loops around them; the same for all accesses."""
+        found = self._lanes.get(trips)
+        if found is None:
+            found = Lanes(judge.place, judge.contracts, numbers, _number_of(dict(trips)), self.block, self.nominal)
+            self._lanes[trips] = found
+        return found
+
+
+def _number_of(trips: dict[Atom, int]) -> Callable[[Atom], int]:
+    def number(atom: Atom) -> int:
+        if atom not in trips:
+            raise NoNumber(atom.name)  # of a loop that has been left
+        return trips[atom]
+
+    return number
 
 
 def _rank(one: Unset) -> int:
@@ -165,14 +184,7 @@ def _elements(judge: Judge, access: Access, sizes: Sizes) -> _Elements | None:
             idle = 0
         if idle > MOST_IDLE:
             continue  # the inner loop has ended
-        lanes = Lanes(
-            judge.place,
-            judge.contracts,
-            numbers,
-            dict(zip(loops, trips, strict=True)).__getitem__,
-            sizes.block,
-            sizes.nominal,
-        )
+        lanes = sizes.lanes(judge, numbers, tuple(zip(loops, trips, strict=True)))
         try:
             values = [lanes.term(index) for index in access.indices]
             extents = [int(lanes.term(extent)[0]) for extent in access.memory.extents]

@@ -273,6 +273,7 @@ class Statements:
             return state
         if not self.run.is_trial:
             self.run.records.assumed.append(text)
+            self.run.records.held.update(conditions.conjuncts(held))
         path = conditions.all_of((state.path, held))
         return State(state.variables, path, state.phases, state.warp_phases, state.assigned)
 

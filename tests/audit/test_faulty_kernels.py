@@ -203,7 +203,7 @@ FAULTY: dict[str, tuple[str, bool, str]] = {
 
 def verdict(folder: Path, text: str, check: str, use_solver: bool) -> Verdict:
     _, declared = kernels.load(kernels.write(folder, text))
-    lowered, diagnostics = kernels.diagnose(declared)
+    lowered, diagnostics = kernels.diagnose(declared, asserts=True)
     assert lowered, diagnostics
     result = audit(lowered[0], Options(block=BLOCK, use_solver=use_solver))
     return next(one.verdict for one in result.checks if one.check == check)
@@ -220,8 +220,41 @@ def test_nothing_is_asked_where_there_is_no_solver(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr(solver, "is_installed", lambda: False)
     check, _, text = FAULTY["an index that floats give is each thread's own"]
     _, declared = kernels.load(kernels.write(tmp_path, text))
-    lowered, _ = kernels.diagnose(declared)
+    lowered, _ = kernels.diagnose(declared, asserts=True)
     result = audit(lowered[0], Options())
     assert next(one.verdict for one in result.checks if one.check == check) == "unknown"
     (said,) = {one.reason for one in result.findings if one.check == check}
     assert said == "intervals do not decide it, and no solver is installed"
+
+
+RIGHT: dict[str, tuple[str, str]] = {
+    "what is true of a variable in a loop is no condition": (
+        "barriers",
+        """
+        @kb.kernel(block_dim=64)
+        def kernel(data: kb.array(dtype=float), out: kb.array(dtype=int), n: int):
+            count = int(0)
+            for k in range(n):
+                if k < data.shape[0] and data[k] > float(kb.thread_idx()):
+                    count += 1
+            kb.syncthreads()
+            out[kb.tid()] = count
+        """,
+    ),
+    "what is asserted is no condition": (
+        "barriers",
+        """
+        @kb.kernel(block_dim=64)
+        def kernel(data: kb.array(dtype=int), out: kb.array(dtype=int)):
+            assert data[kb.tid()] >= 0
+            kb.syncthreads()
+            out[kb.tid()] = 1
+        """,
+    ),
+}
+
+
+@pytest.mark.parametrize("what", RIGHT)
+def test_a_kernel_that_is_right_is_proved(what: str, tmp_path: Path) -> None:
+    check, text = RIGHT[what]
+    assert verdict(tmp_path, text, check, True) == verdict(tmp_path, text, check, False) == "proved"
