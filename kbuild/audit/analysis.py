@@ -162,6 +162,8 @@ def _assumptions(judge: Judge, blocks: Blocks) -> Iterator[str]:
         shape = blocks.shape if blocks.shape[1:] != (1, 1) else blocks.size
         said = "as declared" if blocks.is_declared else "nominal: the source does not say"
         yield f"blocks of {shape} threads ({said})"
+    if judge.place.is_single:
+        yield "a launch of one thread: the kernel does not ask which one it is"
     yield "arrays do not overlap, are not empty, and have below 2**31 elements"
     yield from dict.fromkeys(judge.contracts.words)
     yield from dict.fromkeys(judge.records.assumed)

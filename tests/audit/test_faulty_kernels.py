@@ -9,6 +9,7 @@ import pytest
 from kbuild.audit import solver
 from kbuild.audit.findings import Verdict
 from kbuild.audit.kernel import Options, audit
+from kbuild.audit.launches import Launch
 from tests.helpers import kernels
 
 BLOCK = (64, 1, 1)
@@ -228,6 +229,16 @@ def test_nothing_is_asked_where_there_is_no_solver(tmp_path: Path, monkeypatch: 
 
 
 RIGHT: dict[str, tuple[str, str]] = {
+    "who asks for no thread means one": (
+        "global-races",
+        """
+        @kb.kernel
+        def kernel(out: kb.array(dtype=int), n: int):
+            out[0] = 0
+            for k in range(n):
+                out[0] = out[0] + k
+        """,
+    ),
     "what is true of a variable in a loop is no condition": (
         "barriers",
         """
@@ -258,3 +269,12 @@ RIGHT: dict[str, tuple[str, str]] = {
 def test_a_kernel_that_is_right_is_proved(what: str, tmp_path: Path) -> None:
     check, text = RIGHT[what]
     assert verdict(tmp_path, text, check, True) == verdict(tmp_path, text, check, False) == "proved"
+
+
+def test_one_thread_is_an_assumption_that_a_launch_may_break(tmp_path: Path) -> None:
+    _, text = RIGHT["who asks for no thread means one"]
+    _, declared = kernels.load(kernels.write(tmp_path, text))
+    lowered, _ = kernels.diagnose(declared)
+    assert "a launch of one thread: the kernel does not ask which one it is" in audit(lowered[0], Options()).assumptions
+    result = audit(lowered[0], Options(), Launch(dim=(2,)))
+    assert next(one.verdict for one in result.checks if one.check == "global-races") == "found"
