@@ -1,6 +1,6 @@
 """How well the audit does: on the labelled cases of tests/audit, on mutants of the good ones, and what it costs.
 
-    audit.py [--only NAME] [--check CHECK] [--no-solver] [--verbose]
+    audit.py [--only NAME] [--check CHECK] [--no-solver]
 
 Records `audit.json`, but for parts of the cases.
 """
@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +17,8 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from support.results import progress, record
 
-from kbuild.audit.findings import KernelAudit, Options
-from kbuild.audit.kernel import audit
-from kbuild.audit.launches import Launch
-from kbuild.audit.places import axes_of_threads
-from kbuild.ir.nodes import Kernel
-from tests.audit import score
-from tests.audit.cases import cases
+from tests.audit import mutations, score
+from tests.audit.cases import Case, cases
 
 
 def main() -> None:
@@ -41,34 +35,23 @@ def main() -> None:
     ]
     progress(f"{len(wanted)} cases")
     start = time.perf_counter()
-    found = score.score(asked(not arguments.no_solver), wanted)
+    found = score.score(score.asked(not arguments.no_solver), wanted)
     print(score.table(found))
     print(f"{time.perf_counter() - start:.1f} s")
+    of_mutants = mutants(not arguments.no_solver, wanted)
+    print(f"{time.perf_counter() - start:.1f} s")
     if not arguments.only and not arguments.check:
-        record("audit", found.to_json())
+        record("audit", {**found.to_json(), "mutants": of_mutants})
 
 
-def asked(use_solver: bool) -> score.Audit:
-    """The audit, told what is known of a launch."""
-
-    def ask(kernel: Kernel, known: score.Known) -> KernelAudit:
-        launch = Launch(
-            dim=known.dim,
-            grid=known.grid,
-            shapes=known.shapes or {},
-            scalars=known.scalars or {},
-        )
-        is_guess = known.grid is None and axes_of_threads(kernel) > 1
-        block = None if is_guess else known.block
-        return audit(kernel, Options(block=block, use_solver=use_solver, verbose=True), launch)
-
-    return ask
-
-
-def _flat(held: Any) -> Iterator[int]:
-    if isinstance(held, list):
-        return [number for one in held for number in _flat(one)]  # type: ignore[return-value]
-    return [int(held)]  # type: ignore[return-value]
+def mutants(use_solver: bool, wanted: list[Case]) -> dict[str, Any]:
+    """How often the verdict turns on good cases that lack something, and on which it does not."""
+    judged = [one for case in wanted if case.kind == "good" for one in mutations.judged(case)]
+    found = score.score_mutants(score.asked(use_solver), judged)
+    print("mutants:", ", ".join(f"{outcome} {count}" for outcome, count in found["counts"].items()))
+    for one in found["wrong"]:
+        print(f"  {one}" + ("; right for other contents" if one in score.FOR_OTHER_CONTENTS else ""))
+    return found
 
 
 if __name__ == "__main__":

@@ -52,7 +52,7 @@ def analyse(kernel: Kernel, options: Options, launch: Launch = ANY) -> Part:
         tuple(one for one in part.checks if one.check in wanted),
         tuple(one for one in part.findings if one.check in wanted),
         part.assumptions,
-        part.reasoning if options.verbose else (),
+        part.reasoning,
     )
 
 
@@ -64,7 +64,7 @@ def _analysed(kernel: Kernel, options: Options, launch: Launch) -> Part:
     except TooLarge as error:
         return _gave_up(str(error))
     deadline = time.monotonic() + options.time_limit
-    judge = Judge(place, records, contracts.of_records(records), ask, deadline)
+    judge = Judge(place, records, contracts.of_records(records), ask, deadline, options.verbose)
     findings: list[Finding] = []
     counts: dict[str, list[Answer]] = {check: [] for check in (*SAFETY, *COSTS)}
     report = Wording(kernel.name, judge)
@@ -162,6 +162,8 @@ def _assumptions(judge: Judge, blocks: Blocks) -> Iterator[str]:
         shape = blocks.shape if blocks.shape[1:] != (1, 1) else blocks.size
         said = "as declared" if blocks.is_declared else "nominal: the source does not say"
         yield f"blocks of {shape} threads ({said})"
+    if judge.place.is_single:
+        yield "a launch of one thread: the kernel does not ask which one it is"
     yield "arrays do not overlap, are not empty, and have below 2**31 elements"
     yield from dict.fromkeys(judge.contracts.words)
     yield from dict.fromkeys(judge.records.assumed)

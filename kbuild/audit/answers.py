@@ -8,7 +8,7 @@ on an iteration that nobody has looked at, it proves nothing.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from kbuild.audit import conditions, terms
@@ -57,6 +57,7 @@ class Judge:
     contracts: Contracts
     solver: Solver | None
     deadline: float = float("inf")  # of `time.monotonic`
+    is_verbose: bool = False
     reasoning: list[Reasoning] = field(default_factory=list)
     _facts: dict[Condition, Facts] = field(default_factory=dict)
     _general: Facts | None = None
@@ -153,10 +154,19 @@ class Judge:
         return ""
 
     def explain(
-        self, check: str, span: Span | None, question: str, verdict: Verdict, rule: str, known: Iterable[Condition] = ()
+        self,
+        check: str,
+        span: Span | None,
+        question: Callable[[], str],
+        answer: Answer,
+        otherwise: str,
+        known: Iterable[Condition] = (),
     ) -> None:
-        """One step of the reasoning, for people."""
-        self.reasoning.append(Reasoning(check, span, question, verdict, rule, tuple(repr(one) for one in known)))
+        """One step of the reasoning, for people who want it; `otherwise` names the rule where the answer does not."""
+        if self.is_verbose:
+            text = tuple(map(repr, known))
+            rule = answer.rule or otherwise
+            self.reasoning.append(Reasoning(check, span, question(), answer.verdict, rule, text))
 
 
 def _both(known: list[Condition], other: Other | None) -> list[Condition]:

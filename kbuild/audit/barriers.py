@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
-
-import numpy as np
 
 from kbuild.audit import conditions
 from kbuild.audit.answers import PROVED, Answer, Judge
@@ -34,10 +33,12 @@ def reached(judge: Judge) -> Iterator[Reached]:
         if key not in seen:
             seen[key] = _answer(judge, reach)
         answer = seen[key]
-        judge.explain(
-            "barriers", reach.span, f"{reach.what} is reached by all or none", answer.verdict, answer.rule or "uniform"
-        )
+        judge.explain("barriers", reach.span, functools.partial(_question, reach), answer, "uniform")
         yield Reached(reach, answer)
+
+
+def _question(reach: Reach) -> str:
+    return f"{reach.what} is reached by all or none"
 
 
 ALL_LANES: Final = 1 << 32
@@ -47,7 +48,7 @@ def _by_mask(judge: Judge, own: list[Condition], mask: int) -> Answer:
     """Who is there must be named, and who is named must be there: warp by warp."""
     lanes = judge.block_lanes()
     try:
-        there = np.logical_and.reduce([lanes.condition(one) for one in own])
+        there = lanes.condition(conditions.all_of(own))
     except NoNumber:
         return Answer("unknown", "", "who reaches it depends on more than the thread's number")
     named = (mask >> (lanes.numbers % WARP)) & 1 == 1
@@ -68,7 +69,11 @@ def _is_same(judge: Judge, conditions: list[Condition]) -> bool:
 
 
 def _answer(judge: Judge, reach: Reach) -> Answer:
-    own = [one for one in conditions.conjuncts(reach.path) if one.level == THREAD]
+    granted = judge.records.invariants | judge.records.held  # all threads fulfil these
+    path = [one for one in conditions.conjuncts(reach.path) if one not in granted]
+    own = [one for one in path if one.level == THREAD]
+    if reach.mask is not None and reach.mask % ALL_LANES != ALL_LANES - 1:
+        return _by_mask(judge, own, reach.mask)
     if not own:
         return PROVED
     if not judge.place.is_whole:
@@ -78,11 +83,8 @@ def _answer(judge: Judge, reach: Reach) -> Answer:
     other = judge.place.other(True)
     missing = conditions.any_of(conditions.negation(other.condition(one)) for one in own)
     known: list[Condition] = [reach.path, missing]
-    uniform = [one for one in conditions.conjuncts(reach.path) if one.level < THREAD]
-    known += uniform
+    known += [other.condition(one) for one in conditions.conjuncts(reach.path) if one in granted]
     if reach.of == "warp":
-        if reach.mask is not None and reach.mask % ALL_LANES != ALL_LANES - 1:
-            return _by_mask(judge, own, reach.mask)
         known.append(judge.place.in_same_warp(other, judge.facts(conditions.TRUE)))
     base = Facts([*judge.contracts.facts, *judge.records.facts, *[other.condition(f) for f in judge.records.facts]])
     if Facts(known, base).refutes():

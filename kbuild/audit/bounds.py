@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
@@ -46,11 +47,13 @@ def accesses(judge: Judge) -> Iterator[Beyond]:
                 seen[key] = _inside(judge, index, extent, access.path, _is_free(judge, access, extent))
             answer = seen[key]
             what = f"{access.memory.name}[…]"
-            judge.explain(
-                "bounds", access.span, f"0 <= {index} < {extent}", answer.verdict, answer.rule or "inequalities",
-                conditions.conjuncts(access.path),
-            )  # fmt: skip
+            question = functools.partial(_question, index, extent)
+            judge.explain("bounds", access.span, question, answer, "inequalities", conditions.conjuncts(access.path))
             yield Beyond(what, axis, index, extent, access.span, access.kind, access.path, answer)
+
+
+def _question(index: Term, extent: Term) -> str:
+    return f"0 <= {index} < {extent}"
 
 
 def components(judge: Judge) -> Iterator[Beyond]:
@@ -62,7 +65,7 @@ def components(judge: Judge) -> Iterator[Beyond]:
 def _component(judge: Judge, one: Component) -> Beyond:
     extent = terms.number(one.extent)
     answer = _inside(judge, one.index, extent, one.path, False)
-    judge.explain("bounds", one.span, f"0 <= {one.index} < {extent}", answer.verdict, answer.rule or "inequalities")
+    judge.explain("bounds", one.span, functools.partial(_question, one.index, extent), answer, "inequalities")
     return Beyond(one.name, 0, one.index, extent, one.span, "component", one.path, answer)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from kbuild.audit.terms import UNIFORM, Term, deep_atoms
+from kbuild.audit.terms import UNIFORM, Term
 
 
 class Condition:
@@ -17,7 +17,7 @@ class Condition:
     An opaque one equals others of its key; `is_negated` turns it around. `level` and `taint` are as those of terms.
     """
 
-    __slots__ = ("_hash", "is_negated", "key", "kind", "level", "parts", "taint", "term")
+    __slots__ = ("_hash", "is_negated", "key", "kind", "level", "negation", "parts", "taint", "term")
 
     def __init__(
         self,
@@ -32,8 +32,9 @@ class Condition:
         self.kind, self.term, self.parts, self.key, self.is_negated = kind, term, parts, key, is_negated
         self.level: int
         self.taint: int
+        self.negation: Condition | None = None  # once somebody has asked for it
         if term is not None:
-            level, taint = _of_term(term)
+            level, taint = term.level, term.taint
         for part in parts:
             level, taint = max(level, part.level), taint | part.taint
         self.level, self.taint = level, taint
@@ -72,13 +73,6 @@ class Condition:
             case "and" | "or":
                 return "(" + f" {self.kind} ".join(map(repr, self.parts)) + ")"
         return self.kind
-
-
-def _of_term(term: Term) -> tuple[int, int]:
-    level, taint = UNIFORM, 0
-    for atom in deep_atoms(term):
-        level, taint = max(level, atom.level), taint | atom.taint
-    return level, taint
 
 
 TRUE = Condition("true")
@@ -148,6 +142,13 @@ def _reduced(term: Term, is_equation: bool) -> Any:
 
 def negation(condition: Condition) -> Condition:
     """What holds where the condition does not."""
+    found = condition.negation
+    if found is None:
+        found = condition.negation = _negated(condition)
+    return found
+
+
+def _negated(condition: Condition) -> Condition:
     match condition.kind:
         case "true":
             return FALSE

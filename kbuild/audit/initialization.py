@@ -9,23 +9,25 @@ from __future__ import annotations
 import itertools
 import math
 from collections import defaultdict
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
 
 from kbuild.audit import conditions
 from kbuild.audit.answers import Answer, Judge
+from kbuild.audit.conditions import Condition
 from kbuild.audit.lanes import NOMINAL, Integers, Lanes, NoNumber, trip
 from kbuild.audit.records import Access
 from kbuild.audit.records import Unset as Read
-from kbuild.audit.terms import STORED
+from kbuild.audit.terms import STORED, THREAD, Atom
 from kbuild.audit.values import Memory
 from kbuild.errors import Span
 
 MOST_TRIPS: Final = 1100  # of a loop that are looked at
 MOST_NESTED: Final = 72  # of each of two loops
+MOST_IDLE: Final = 4  # trips in which nobody does anything, until a loop counts as ended
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +45,8 @@ def unset(judge: Judge) -> Iterator[Unset]:
     size = judge.place.blocks.size
     found: dict[tuple[int, Span | None], Unset] = {}
     for block, nominal in ((1, NOMINAL), (1, size + size // 2 + 1), (0, size // 2 + 1)):
-        for one in _unset(judge, Sizes(block, nominal)):
+        sizes = Sizes(block, nominal)
+        for one in _unset(judge, sizes):
             key = (id(one.memory), one.span)
             if key not in found or _rank(one) > _rank(found[key]):
                 found[key] = one
@@ -56,6 +59,24 @@ class Sizes:
 
     block: int
     nominal: int
+    _lanes: dict[tuple[tuple[Atom, int], ...], Lanes] = field(default_factory=dict)
+
+    def lanes(self, judge: Judge, numbers: Integers, trips: tuple[tuple[Atom, int], ...]) -> Lanes:
+        """A block's threads in these trips of the loops around them; the same for all accesses."""
+        found = self._lanes.get(trips)
+        if found is None:
+            found = Lanes(judge.place, judge.contracts, numbers, _number_of(dict(trips)), self.block, self.nominal)
+            self._lanes[trips] = found
+        return found
+
+
+def _number_of(trips: dict[Atom, int]) -> Callable[[Atom], int]:
+    def number(atom: Atom) -> int:
+        if atom not in trips:
+            raise NoNumber(atom.name)  # of a loop that has been left
+        return trips[atom]
+
+    return number
 
 
 def _rank(one: Unset) -> int:
@@ -68,14 +89,17 @@ def _unset(judge: Judge, sizes: Sizes) -> Iterator[Unset]:
         if one.memory.space == "shared":
             by_memory[id(one.memory)].append(one)
     for accesses in by_memory.values():
-        stored: Integers | None = np.zeros(0, np.int64)
-        seen: set[Span | None] = set()
+        stores: list[_Elements | None] = []
+        seen: set[tuple[object, ...]] = set()
         for one in accesses:
+            key = (one.kind == "write", one.span, one.indices, one.path, one.loops)
+            if key in seen:
+                continue
+            seen.add(key)
             if one.kind == "write":
-                stored = _together(stored, _elements(judge, one, sizes))
-            elif one.span not in seen or stored is None:
-                seen.add(one.span)
-                yield _looked_at(judge, one, stored, sizes)
+                stores.append(_elements(judge, one, sizes))
+            else:
+                yield Unset(one.memory, one.span, *_looked_at(judge, one, stores, sizes))
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,26 +127,40 @@ def _assigned(judge: Judge, one: Read) -> Answer:
     return judge.answer([one.path, missing], [], [one.path, missing], fine=~(STORED - 1))
 
 
-def _together(stored: Integers | None, more: Integers | None) -> Integers | None:
-    """None: nobody knows which."""
-    return None if stored is None or more is None else np.union1d(stored, more)
+@dataclass(frozen=True, slots=True)
+class _Elements:
+    """Linear `numbers` of the elements that a block's threads access, where the conditions `unclear` hold. `is_all`:
+    there are no trips that have not been looked at."""
+
+    numbers: Integers
+    unclear: frozenset[Condition]
+    is_all: bool
 
 
-def _looked_at(judge: Judge, one: Access, stored: Integers | None, sizes: Sizes) -> Unset:
-    if stored is None:
-        return Unset(one.memory, one.span, None, Answer("unknown", "", "which elements are stored depends on data"))
-    if not len(stored):
-        return Unset(one.memory, one.span, None, Answer("found", "nothing stores before"))
+def _looked_at(judge: Judge, one: Access, stores: list[_Elements | None], sizes: Sizes) -> tuple[int | None, Answer]:
+    """The verdict on a read, and an element that nobody has stored to."""
+    if not stores:
+        return None, Answer("found", "nothing stores before")
+    same = {condition for condition in conditions.conjuncts(one.path) if condition.level < THREAD}
+    known = [each for each in stores if each is not None]
+    stored = _union(each for each in known if each.unclear <= same)  # what is so here was so for those who stored
     read = _elements(judge, one, sizes)
-    if read is None:
+    if read is None or not read.is_all:
         if len(stored) >= _count(judge, one.memory, sizes):
-            return Unset(one.memory, one.span, None, Answer("proved", "all elements are stored"))
-        reason = "which elements are read depends on data"
-        return Unset(one.memory, one.span, None, Answer("unknown", "", reason))
-    missing = np.setdiff1d(read, stored)
-    if len(missing):
-        return Unset(one.memory, one.span, int(missing[0]), Answer("found", "element by element"))
-    return Unset(one.memory, one.span, None, Answer("proved", "element by element"))
+            return None, Answer("proved", "all elements are stored")
+        return None, Answer("unknown", "", "which elements are read depends on data")
+    missing = np.setdiff1d(read.numbers, stored)
+    if not len(missing):
+        return None, Answer("proved", "element by element")
+    never = np.setdiff1d(missing, _union(known))
+    if not len(never) or len(known) < len(stores) or not all(each.is_all for each in known):
+        return None, Answer("unknown", "", "which elements are stored depends on data")
+    return int(never[0]), Answer("found", "element by element")
+
+
+def _union(elements: Iterable[_Elements]) -> Integers:
+    found = [one.numbers for one in elements]
+    return np.unique(np.concatenate(found)) if found else np.zeros(0, np.int64)
 
 
 def _count(judge: Judge, memory: Memory, sizes: Sizes) -> int:
@@ -131,38 +169,35 @@ def _count(judge: Judge, memory: Memory, sizes: Sizes) -> int:
     return math.prod(int(lanes.term(extent)[0]) for extent in memory.extents)
 
 
-def _elements(judge: Judge, access: Access, sizes: Sizes) -> Integers | None:
-    """Linear numbers of the elements that a block's threads access; None where that depends on data."""
+def _elements(judge: Judge, access: Access, sizes: Sizes) -> _Elements | None:
+    """Which elements an access takes; None where that depends on data."""
     numbers = np.arange(judge.place.blocks.size, dtype=np.int64)
     loops = [atom for number in access.loops for atom in number.atoms()]
     if len(loops) > 2:
         return None
     found: list[Integers] = []
-    reached = True
-    for trips in itertools.product(*[range(MOST_TRIPS if len(loops) == 1 else MOST_NESTED)] * len(loops)):
-        if not reached and trips[-1]:
+    unclear: set[Condition] = set()
+    idle, each = 0, MOST_TRIPS if len(loops) == 1 else MOST_NESTED
+    is_all = True
+    for trips in itertools.product(*[range(each)] * len(loops)):
+        if trips and trips[-1] == 0:
+            idle = 0
+        if idle > MOST_IDLE:
             continue  # the inner loop has ended
-        lanes = Lanes(
-            judge.place,
-            judge.contracts,
-            numbers,
-            dict(zip(loops, trips, strict=True)).__getitem__,
-            sizes.block,
-            sizes.nominal,
-        )
+        lanes = sizes.lanes(judge, numbers, tuple(zip(loops, trips, strict=True)))
         try:
             values = [lanes.term(index) for index in access.indices]
             extents = [int(lanes.term(extent)[0]) for extent in access.memory.extents]
         except NoNumber:
             return None
-        active = lanes.active(access.path)
-        inside = active.copy()
+        inside, without = lanes.split(access.path)
+        unclear |= without
+        idle = 0 if inside.any() else idle + 1
+        if each - 1 in trips and not idle:
+            is_all = False
         total = np.zeros(len(numbers), np.int64)
         for value, extent in zip(values, extents, strict=True):
             inside &= (value >= 0) & (value < extent)
             total = total * extent + value
-        reached = bool(active.any())
-        if len(trips) == 1 and not reached and trips[0]:
-            break
         found.append(np.unique(total[inside]))
-    return np.unique(np.concatenate(found)) if found else np.zeros(0, np.int64)
+    return _Elements(np.unique(np.concatenate(found)), frozenset(unclear), is_all)

@@ -26,15 +26,14 @@ def binary(run: Run, op: str, a: Term, b: Term, type: Type, state: State, span: 
                 return _fitting(run, a.times(1 << b.constant), type, state, span, facts, True)
             low, high = facts.range_of(b)
             if a.is_constant and low is not None and high is not None and low >= 0 and high < 8 * type.size:
-                least, most = sorted((a.constant << low, a.constant << high))
-                return _fitting(run, terms.of(terms.atom("shl", (a, b), least, most)), type, state, span, facts, True)
+                return _fitting(run, terms.of(terms.atom("shl", (a, b), None, None)), type, state, span, facts, True)
             return _call("shl", a, b, type)
         case "shr":
             if b.is_constant and 0 <= b.constant < _MOST_BITS:
                 return terms.floor_div(a, 1 << b.constant, facts.range_of)
-            low, high = facts.range_of(a)
+            low, _ = facts.range_of(a)
             if low is not None and low >= 0:
-                return terms.of(terms.atom("shr", (a, b), 0, high))
+                return terms.of(terms.atom("shr", (a, b), None, None))
             return _call("shr", a, b, type)
         case "div" | "mod" | "floordiv":
             return _divided(run, op, a, b, type, state, facts)
@@ -82,20 +81,12 @@ def _divided(run: Run, op: str, a: Term, b: Term, type: Type, state: State, fact
         return (terms.floor_mod if op == "mod" else terms.floor_div)(a, b.constant, facts.range_of)
     if not facts.at_least_zero(b - 1):
         return _call(op, a, b, type)
-    low, high = facts.range_of(a)
     if is_positive:
         if facts.at_least_zero(b - a - 1):  # a < b
             return a if op == "mod" else terms.ZERO
-        quotient = terms.of(terms.atom("quotient", (a, b), 0, high))
+        quotient = terms.of(terms.atom("quotient", (a, b), None, None))
         return a - b * quotient if op == "mod" else quotient
-    if op == "mod":
-        _, most = facts.range_of(b)
-        return terms.of(
-            terms.atom("remainder", (a, b), None if most is None else 1 - most, None if most is None else most - 1)
-        )
-    return terms.of(
-        terms.atom("truncated", (a, b), None if low is None else min(low, 0), None if high is None else max(high, 0))
-    )
+    return terms.of(terms.atom("remainder" if op == "mod" else "truncated", (a, b), None, None))
 
 
 def _is_number_of_launch(term: Term) -> bool:
@@ -123,18 +114,7 @@ def _bits(op: str, a: Term, b: Term, type: Type, facts: Facts) -> Term:
     if op == "xor" and b.is_constant and b.constant > 0 and b.constant & (b.constant - 1) == 0:
         bit = terms.floor_mod(terms.floor_div(a, b.constant, facts.range_of), 2, facts.range_of)
         return a + b - bit.times(2 * b.constant)
-    (a_low, a_high), (b_low, b_high) = facts.range_of(a), facts.range_of(b)
-    is_positive = a_low is not None and b_low is not None and a_low >= 0 and b_low >= 0
-    if op == "and":
-        most = [high for low, high in ((a_low, a_high), (b_low, b_high)) if low is not None and low >= 0]
-        known = [one for one in most if one is not None]
-        if known:
-            return terms.of(terms.atom("and", (a, b), 0, min(known)))
-    if is_positive and a_high is not None and b_high is not None:
-        most_bits = max(a_high, b_high).bit_length()
-        return terms.of(terms.atom(op, (a, b), 0, 2**most_bits - 1))
-    low, high = range_of_type(type)
-    return terms.of(terms.atom(op, (a, b), low, high))
+    return terms.of(terms.atom(op, (a, b), *range_of_type(type), type.spelling))
 
 
 def _call(op: str, a: Term, b: Term, type: Type) -> Term:

@@ -49,6 +49,7 @@ class Lanes:
         self.place, self.contracts, self.numbers, self._trips = place, contracts, numbers, trips
         self.is_strict, self.nominal = is_strict, nominal
         self._atoms: dict[Atom, Any] = {}
+        self._conditions: dict[Condition, Bools | None] = {}  # None: it has no numbers
         x, y, _ = place.blocks.shape
         axes = (numbers % x, numbers // x % y, numbers // (x * y))
         for term, values in zip(place.thread, axes, strict=True):
@@ -76,7 +77,7 @@ class Lanes:
     def term(self, term: Term) -> Integers:
         """A number for each thread. Raises NoNumber."""
         if not -WIDE < term.constant < WIDE or any(not -WIDE < n < WIDE for _, n in term.parts):
-            raise NoNumber(repr(term))
+            raise NoNumber("a large factor")
         total = np.full(len(self.numbers), term.constant, np.int64)
         for monomial, n in term.parts:
             product: Any = n
@@ -110,7 +111,7 @@ class Lanes:
 
     def _operation(self, atom: Atom) -> Any:
         if atom.kind in ("load", "call", "convert"):
-            raise NoNumber(repr(atom))
+            raise NoNumber(atom.kind)
         if atom.kind == "ite":
             condition, then, otherwise = atom.arguments
             return np.where(self.condition(condition), self.term(then), self.term(otherwise))
@@ -135,16 +136,27 @@ class Lanes:
             case "shr":
                 return a >> np.clip(b, 0, 62)
         if np.any(b == 0):
-            raise NoNumber(repr(atom))
+            raise NoNumber(atom.kind)
         quotient = np.abs(a) // np.abs(b) * np.sign(a) * np.sign(b)
         if atom.kind in ("quotient", "truncated", "any div"):
             return quotient
         if atom.kind in ("remainder", "any mod"):
             return a - b * quotient
-        raise NoNumber(repr(atom))
+        raise NoNumber(atom.kind)
 
     def condition(self, condition: Condition) -> Bools:
         """Whether it holds for each thread. Raises NoNumber."""
+        if condition not in self._conditions:
+            try:
+                self._conditions[condition] = self._condition(condition)
+            except NoNumber:
+                self._conditions[condition] = None
+        found = self._conditions[condition]
+        if found is None:
+            raise NoNumber(condition.kind)
+        return found
+
+    def _condition(self, condition: Condition) -> Bools:
         match condition.kind:
             case "true" | "false":
                 return np.full(len(self.numbers), condition.kind == "true")
@@ -153,20 +165,25 @@ class Lanes:
                 value = self.term(condition.term)
                 return value <= 0 if condition.kind == "le" else value == 0 if condition.kind == "eq" else value != 0
             case "opaque":
-                raise NoNumber(repr(condition))
+                raise NoNumber(condition.kind)
         parts = [self.condition(one) for one in condition.parts]
         found: Bools = np.logical_and.reduce(parts) if condition.kind == "and" else np.logical_or.reduce(parts)
         return found
 
     def active(self, path: Condition) -> Bools:
         """Who is on a path; who may be, where that depends on contents of arrays."""
+        return self.split(path)[0]
+
+    def split(self, path: Condition) -> tuple[Bools, set[Condition]]:
+        """Who may be on a path, and the conditions on it that have no numbers."""
         found = np.full(len(self.numbers), True)
+        unclear: set[Condition] = set()
         for one in conjuncts(path):
             try:
                 found &= self.condition(one)
             except NoNumber:
-                continue
-        return found
+                unclear.add(one)
+        return found, unclear
 
 
 def of_block(place: Place) -> Lanes:

@@ -18,7 +18,7 @@ from kbuild.audit import conditions, terms
 from kbuild.audit.conditions import Condition
 from kbuild.audit.run import State, Targets, joined, under
 from kbuild.audit.terms import BLOCK, LOOP, THREAD, Atom, Term
-from kbuild.audit.values import Value, fresh, level_of, taint_of
+from kbuild.audit.values import Value, every_atom, fresh, level_of, taint_of
 from kbuild.ir import nodes
 from kbuild.ir.liveness import assigned, blocks_of
 from kbuild.ir.nodes import Stmt, Symbol
@@ -319,7 +319,7 @@ def _levelled(
     """In a loop with a barrier: what becomes each thread's own during a trip is so at the next trip's beginning."""
     if level == THREAD:
         return values
-    for _ in range(MOST_ROUNDS):
+    for _ in range(len(values) + 1):  # each round but the last finds one more
         end = _try(statements, head, body, state, values, number)
         if end is None:
             break
@@ -364,9 +364,16 @@ def _grown(
         if not (isinstance(first, Term) and isinstance(now, Term) and isinstance(then, Term)):
             continue
         amount = then - now
-        if not any(one in own or one.taint & LOOP for one in terms.deep_atoms(amount)):
+        if not any(one in own or _is_of_trip(one, number) for one in every_atom(amount)):
             found[symbol] = first + amount * number
     return found
+
+
+def _is_of_trip(atom: Atom, number: Term) -> bool:
+    """It may be another one in each trip: a loop has made it, or it is first seen in the trip itself."""
+    if atom.taint & LOOP:
+        return True
+    return atom.kind == "symbol" and any(atom.number > one.number for one in number.atoms())
 
 
 def _invariants(

@@ -45,6 +45,8 @@ class Place:
     def __init__(self, kernel: Kernel, blocks: Blocks, launch: Launch = ANY) -> None:
         self.blocks, self.ndim = blocks, kernel.ndim
         self.is_whole = in_whole_blocks(kernel)
+        # Who never asks which thread it is means one, where the launch does not say otherwise.
+        self.is_single = not self.is_whole and not _knows_others(kernel) and math.prod(launch.dim or (1,)) == 1
         self.facts: list[Condition] = []
         self.limits: list[Condition] = []  # of what a GPU can do
         axes = _axes_of_blocks(kernel)
@@ -141,6 +143,8 @@ class Place:
 
     def apart(self, other: Other) -> list[Condition]:
         """That the two are two: one of these holds."""
+        if self.is_single:
+            return []
         if not self.is_whole:
             own = self.coordinates or [self.hidden]
         elif other.least == THREAD:
@@ -174,6 +178,18 @@ def _axes_of_blocks(kernel: Kernel) -> int:
 def axes_of_threads(kernel: Kernel) -> int:
     """How many axes of its block the kernel asks for."""
     return _axes(kernel, ("thread_idx", "block_dim"))
+
+
+def _knows_others(kernel: Kernel) -> bool:
+    """Something in the kernel depends on which thread runs it, or reckons with others that run beside it."""
+    functions = [*callees(kernel.function), kernel.function]
+    return any(_reckons(node) for one in functions for node in walk(one.body))
+
+
+def _reckons(node: nodes.Node) -> bool:
+    if isinstance(node, nodes.Intrinsic):
+        return node.name.startswith("atomic_")
+    return isinstance(node, (nodes.ThreadIndex, nodes.Position, nodes.Native))
 
 
 def _axes(kernel: Kernel, whats: tuple[str, str]) -> int:

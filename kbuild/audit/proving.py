@@ -38,15 +38,19 @@ class Facts:
         self.disjunctions: list[Condition] = list(base.disjunctions) if base else []
         self.differences: list[Term] = list(base.differences) if base else []  # each != 0
         self._held: set[Condition] = set(base._held) if base else set()
-        self._ranges: dict[Atom, Range] = dict(base._ranges) if base else {}
+        self._ranges: dict[Atom, Range] = dict(base._ranges) if base else {}  # that conditions say
+        self._results: dict[Atom, Range] = {}  # of operations, by what is known of their operands
         self._by_monomial: dict[Monomial, list[Term]] | None = None
         self._proved: dict[Term, bool] = {}
+        self._quotients: dict[Atom, bool] = {}
         self._budget = _Budget()
         self._depth = 0  # of cases within cases
         self.is_contradictory: bool = base.is_contradictory if base else False
+        inequalities, differences = len(self.inequalities), len(self.differences)
         for one in known:
             self._add(one)
-        self._tighten()
+        if self._tighten(self.inequalities[inequalities:], self.differences[differences:]):
+            self._tighten(self.inequalities, self.differences)
 
     def _add(self, condition: Condition) -> None:
         for one in conditions.conjuncts(condition):
@@ -72,26 +76,38 @@ class Facts:
         """The very condition is among them."""
         return condition in self._held
 
-    def _tighten(self) -> None:
-        """Bounds of single atoms from inequalities with one of them, or with others that are bounded."""
-        for _ in range(2):
-            changed = False
-            for term in self.inequalities:
-                for monomial, n in term.parts:
-                    if len(monomial) == 1:
-                        changed |= self._bound(monomial[0], n, term)
-            for term in self.differences:
-                changed |= self._exclude(term)
-            if not changed:
-                break
+    def _tighten(self, inequalities: list[Term], differences: list[Term]) -> bool:
+        """Bounds of single atoms from inequalities with one of them, or with others that are bounded; whether there
+        are new ones."""
+        changed = False
+        for term in inequalities:
+            changed |= self._bound(term)
+        for term in differences:
+            changed |= self._exclude(term)
+        return changed
 
-    def _bound(self, atom: Atom, n: int, term: Term) -> bool:
-        """n * atom <= -rest."""
-        rest = Term(term.constant, tuple(part for part in term.parts if part[0] != (atom,)))
-        low, _ = self.range_of(rest)
-        if low is None:
+    def _bound(self, term: Term) -> bool:
+        """n * atom <= -rest, for each part n * atom."""
+        lows = [self._least(monomial, n) for monomial, n in term.parts]
+        total, unbounded = term.constant, 0
+        for low in lows:
+            if low is None:
+                unbounded += 1
+            else:
+                total += low
+        if unbounded > 1:
             return False
-        return self._narrow(atom, (None, -low // n) if n > 0 else (-(low // n), None))
+        changed = False
+        for (monomial, n), own in zip(term.parts, lows, strict=True):
+            if len(monomial) == 1 and (not unbounded or own is None):
+                rest = total - (own or 0)
+                changed |= self._narrow(monomial[0], (None, -rest // n) if n > 0 else (-(rest // n), None))
+        return changed
+
+    def _least(self, monomial: Monomial, n: int) -> int | None:
+        low, high = self._range_of_monomial(monomial)
+        end = low if n > 0 else high
+        return None if end is None else n * end
 
     def _exclude(self, term: Term) -> bool:
         """c * atom != k at an end of its range."""
@@ -115,11 +131,30 @@ class Facts:
         if new_low is not None and new_high is not None and new_low > new_high:
             self.is_contradictory = True
         self._ranges[atom] = new_low, new_high
+        self._results.clear()
         return True
 
     def range_of_atom(self, atom: Atom) -> Range:
         """The least and the largest value; None where there is none."""
-        return self._ranges.get(atom, (atom.low, atom.high))
+        own = self._ranges.get(atom)
+        if atom.kind not in terms.OPERATIONS:
+            return own if own is not None else (atom.low, atom.high)
+        found = self._results.get(atom)
+        if found is None:
+            found = terms.narrower((atom.low, atom.high), self._range_of_result(atom))
+            if own is not None:
+                found = terms.narrower(found, own)
+            self._results[atom] = found
+        return found
+
+    def _range_of_result(self, atom: Atom) -> Range:
+        if atom.kind == "ite":
+            condition, then, otherwise = atom.arguments
+            if condition in self._held:
+                return self.range_of(then)
+            if self._held and conditions.negation(condition) in self._held:
+                return self.range_of(otherwise)
+        return terms.range_of_operation(atom.kind, atom.arguments, self.range_of)
 
     def range_of(self, term: Term) -> Range:
         """The same of a term, each of its parts by itself."""
@@ -135,11 +170,11 @@ class Facts:
 
     def _range_of_monomial(self, monomial: Monomial) -> Range:
         if len(monomial) == 1:
-            return self._ranges.get(monomial[0], (monomial[0].low, monomial[0].high))
-        low, high = self.range_of_atom(monomial[0])
+            return self.range_of_atom(monomial[0])
+        found = self.range_of_atom(monomial[0])
         for atom in monomial[1:]:
-            low, high = _product((low, high), self.range_of_atom(atom))
-        return low, high
+            found = terms.product_range(found, self.range_of_atom(atom))
+        return found
 
     # Proofs
 
@@ -233,8 +268,11 @@ class Facts:
 
     def _split(self, term: Term, atom: Atom, n: int, depth: int) -> bool:
         if atom.kind == "min":
-            results = (self._search(_with(term, atom, one), depth - 1) for one in atom.arguments)
-            return all(results) if n > 0 else any(results)  # minus a minimum is the largest of minus each
+            rest = Term(term.constant, tuple(part for part in term.parts if part[0] != (atom,)))
+            if n < 0 and all(one is not atom for one in terms.deep_atoms(rest)):
+                # Minus a minimum is the largest of minus each.
+                return any(self._search(rest + one.times(n), depth - 1) for one in atom.arguments)
+            return all(self._search(_with(term, atom, one), depth - 1) for one in atom.arguments)
         if self._depth >= MOST_DEPTH:
             return False
         condition, then, otherwise = atom.arguments
@@ -282,8 +320,27 @@ class Facts:
                 for one, _ in fact.parts:
                     self._by_monomial.setdefault(one, []).append(fact)
         yield from self._by_monomial.get(monomial, ())
-        if len(monomial) == 1:
-            yield from implied(monomial[0])
+        for atom in monomial:
+            if (len(monomial) == 1 or atom.kind == "quotient") and self._is_implied(atom):
+                yield from implied(atom)
+
+    def _is_implied(self, atom: Atom) -> bool:
+        """What an operation says of itself holds: of a quotient only where neither operand is negative."""
+        if atom.kind != "quotient":
+            return True
+        found = self._quotients.get(atom)
+        if found is None:
+            self._quotients[atom] = False  # while it is looked at
+            found = self._quotients[atom] = all(self._search(one, 2) for one in domain(atom))
+        return found
+
+
+def domain(atom: Atom) -> tuple[Term, ...]:
+    """What must not be negative so that `implied` holds."""
+    if atom.kind != "quotient":
+        return ()
+    a, b = atom.arguments
+    return a, b - 1
 
 
 def implied(atom: Atom) -> Iterator[Term]:
@@ -296,7 +353,8 @@ def implied(atom: Atom) -> Iterator[Term]:
             yield term - one.times(k) - (k - 1)
         case "mod":
             term, k = atom.arguments
-            if term.constant >= 0 and all(n > 0 and all((a.low or -1) >= 0 for a in m) for m, n in term.parts):
+            low, _ = terms.natural_range(term)
+            if low is not None and low >= 0:
                 yield one - term  # a remainder is no larger than what is not negative
         case "min":
             for term in atom.arguments:
@@ -317,12 +375,3 @@ def _factors(monomial: Monomial) -> Iterator[tuple[Monomial, Monomial]]:
 
 def _with(term: Term, atom: Atom, value: Term) -> Term:
     return Substitution({atom: value}).term(term)
-
-
-def _product(a: Range, b: Range) -> Range:
-    if None not in a and None not in b:
-        corners = [x * y for x in a for y in b]  # type: ignore[operator]
-        return min(corners), max(corners)
-    if a[0] is not None and a[0] >= 0 and b[0] is not None and b[0] >= 0:
-        return a[0] * b[0], None
-    return None, None

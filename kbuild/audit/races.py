@@ -7,6 +7,7 @@ blocks as well, which no barrier parts.
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections import defaultdict
 from collections.abc import Iterator
@@ -21,9 +22,9 @@ from kbuild.audit.conditions import Condition
 from kbuild.audit.lanes import Integers, NoNumber
 from kbuild.audit.places import WARP
 from kbuild.audit.proving import Facts
-from kbuild.audit.records import Access, Phases
+from kbuild.audit.records import Access, Counter, Phases
 from kbuild.audit.substitution import Other
-from kbuild.audit.terms import DATA, UNIFORM, Monomial, Term, deep_atoms
+from kbuild.audit.terms import DATA, THREAD, UNIFORM, Monomial, Term, deep_atoms
 
 MOST_MEETINGS: Final = 8  # that are looked at
 
@@ -56,10 +57,7 @@ def pairs(judge: Judge) -> Iterator[Pair]:
                 if lines in done:
                     break
                 answer = _meet(judge, one, two, is_in_block)
-                judge.explain(
-                    _check(one), one.span, f"{_text(one)} and {_text(two)} of another thread", answer.verdict,
-                    answer.rule or "inequalities",
-                )  # fmt: skip
+                judge.explain(_check(one), one.span, functools.partial(_text, one, two), answer, "inequalities")
                 if answer.verdict == "found":
                     done.add(lines)
                 yield Pair(one, two, is_in_block, answer)
@@ -69,8 +67,9 @@ def _check(one: Access) -> str:
     return "shared-races" if one.memory.space == "shared" else "global-races"
 
 
-def _text(one: Access) -> str:
-    return f"{one.kind} of {one.memory.name}[{', '.join(map(str, one.indices))}]"
+def _text(one: Access, two: Access) -> str:
+    texts = (f"{access.kind} of {access.memory.name}[{', '.join(map(str, access.indices))}]" for access in (one, two))
+    return f"{' and '.join(texts)} of another thread"
 
 
 def _distinct(accesses: list[Access]) -> list[Access]:
@@ -132,7 +131,7 @@ def _meet(judge: Judge, one: Access, two: Access, is_in_block: bool) -> Answer:
     if distinct.kind == "false":
         return PROVED
     known.append(distinct)
-    known += _unique(own, two, other)
+    known += _unique(judge, own, other)
     facts = Facts([*judge.contracts.facts, *judge.records.facts, *[other.condition(f) for f in judge.records.facts]])
     facts = Facts(known, facts)
     if facts.refutes():
@@ -222,11 +221,16 @@ def _together(one: Phases, two: Phases, other: Other) -> Condition:
     )
 
 
-def _unique(own: list[Term], two: Access, other: Other) -> Iterator[Condition]:
-    """Numbers that atomics give: no two threads have the same."""
-    atoms = {atom for term in own for atom in deep_atoms(term) if atom.unique is not None}
-    for atom in atoms:
-        yield conditions.unequal(terms.of(atom), other.atom(atom))
+def _unique(judge: Judge, own: list[Term], other: Other) -> Iterator[Condition]:
+    """Numbers that atomics give: no two threads have the same from one element. Each block has shared memory of its
+    own."""
+    for atom in dict.fromkeys(atom for term in own for atom in deep_atoms(term)):
+        counter = atom.unique
+        if not isinstance(counter, Counter) or counter.memory.name in judge.records.recounted:
+            continue
+        if counter.memory.space == "global" or other.least == THREAD:
+            elsewhere = [conditions.unequal(index, other.term(index)) for index in counter.indices]
+            yield conditions.any_of([*elsewhere, conditions.unequal(terms.of(atom), other.atom(atom))])
 
 
 def _split(own: list[Term], others: list[Term], facts: Facts) -> Iterator[Term]:

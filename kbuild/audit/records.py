@@ -16,6 +16,14 @@ Phases: TypeAlias = dict[int, Condition]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Counter:
+    """The element that atomics count upwards: no two threads get the same number from it."""
+
+    memory: Memory
+    indices: tuple[Term, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Access:
     """One access of a thread: `kind` "read", "write" or "atomic", to `size` bytes at `offset` of an element.
 
@@ -99,8 +107,9 @@ class Unset:
 @dataclass(slots=True)
 class Records:
     """Everything of one run, and what the `parameters` hold. `facts` hold for every thread; `assumed` are said in
-    words; `invariants` are conditions on paths that follow from loops. `unclear` says what the run could not look
-    into."""
+    words; `invariants` are conditions on paths that follow from loops, `held` those that
+    the source asserts or assumes. `recounted` are arrays that atomics do not only
+    count upwards: what these give back may come again. `unclear` says what the run could not look into."""
 
     parameters: list[tuple[str, Value]] = field(default_factory=list)
     accesses: list[Access] = field(default_factory=list)
@@ -112,4 +121,6 @@ class Records:
     assumed: list[str] = field(default_factory=list)
     invariants: set[Condition] = field(default_factory=set)
     unset: list[Unset] = field(default_factory=list)
+    held: set[Condition] = field(default_factory=set)
+    recounted: set[str] = field(default_factory=set)
     unclear: list[tuple[str, Span | None]] = field(default_factory=list)

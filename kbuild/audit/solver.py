@@ -7,16 +7,19 @@ functions of their indices, so that both threads see the same contents.
 
 from __future__ import annotations
 
+import operator
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
+from kbuild.audit import terms
 from kbuild.audit.conditions import Condition
-from kbuild.audit.proving import implied
+from kbuild.audit.proving import Facts, domain, implied
 from kbuild.audit.terms import Atom, Term
 
 FIRST_TRY: Final = 1.0  # seconds of a query
 MOST_WORK: Final = 2_000_000  # of a query, as the solver counts: the same on every machine
+MOST_LESSONS: Final = 16  # of a query, about operations on bits
 MOST_BITS: Final = 16  # of what `and`, `or`, `xor` are told of digit by digit
 
 
@@ -49,6 +52,22 @@ class Model:
 
         return bool(z3.is_true(self._model.eval(self._translation.condition(condition), model_completion=True)))
 
+    def lessons(self) -> Iterator[Any]:
+        """What operations on bits give with the model's operands, where the model has something else: the solver knows
+        little of them."""
+        import z3
+
+        for atom in self.atoms():
+            if atom.kind not in _BITS:
+                continue
+            a, b, given = (self.value(one) for one in (*atom.arguments, terms.of(atom)))
+            if a is None or b is None or (atom.kind in ("shl", "shr") and not 0 <= b <= terms.MOST_SHIFT):
+                continue
+            right = _BITS[atom.kind](a, b)
+            if given != right:
+                x, y, result = (self._translation.term(one) for one in (*atom.arguments, terms.of(atom)))
+                yield z3.Implies(z3.And(x == a, y == b), result == right)
+
     def atoms(self) -> Iterator[Atom]:
         """Every atom of the query."""
         yield from list(self._translation.atoms)
@@ -73,7 +92,8 @@ class Solver:
             return "unknown", None
         start = time.monotonic()
         self.queries += 1
-        translation = _Translation()
+        known = list(known)
+        translation = _Translation(Facts(known))
         solver = z3.Solver()
         solver.set("timeout", int(1000 * min(FIRST_TRY, self.left)))
         solver.set("rlimit", MOST_WORK)
@@ -81,16 +101,33 @@ class Solver:
             solver.add(translation.condition(one))
         for axiom in translation.axioms():
             solver.add(axiom)
-        found = str(solver.check())
-        model = Model(translation, solver.model()) if found == "sat" else None
+        found, model = "unknown", None
+        for _ in range(MOST_LESSONS):
+            found = str(solver.check())
+            model = Model(translation, solver.model()) if found == "sat" else None
+            lessons = [] if model is None else list(model.lessons())
+            if not lessons:
+                break
+            found, model = "unknown", None
+            solver.add(*lessons)
         self.left -= time.monotonic() - start
         return found, model
 
 
-class _Translation:
-    """Terms and conditions in the solver's words."""
+_BITS: Final[dict[str, Callable[[int, int], int]]] = {
+    "and": operator.and_,
+    "or": operator.or_,
+    "xor": operator.xor,
+    "shl": operator.lshift,
+    "shr": operator.rshift,
+}
 
-    def __init__(self) -> None:
+
+class _Translation:
+    """Terms and conditions in the solver's words. All that is translated holds together with `facts`."""
+
+    def __init__(self, facts: Facts) -> None:
+        self.facts = facts
         self.atoms: dict[Atom, Any] = {}
         self._axioms: list[Any] = []
         self._opaque: dict[Any, Any] = {}
@@ -165,29 +202,45 @@ class _Translation:
         match atom.kind:
             case "quotient":
                 self.atoms[atom] = found
+                is_clear = z3.And(*[self.term(one) >= 0 for one in domain(atom)])
                 for term in implied(atom):
-                    self._axioms.append(self.term(term) <= 0)
+                    self._axioms.append(z3.Implies(is_clear, self.term(term) <= 0))
             case "truncated" | "remainder":
                 a, b = (self.term(one) for one in atom.arguments)
                 quotient = z3.If(a >= 0, a / b, -(-a / b))
                 self._axioms.append(found == (quotient if atom.kind == "truncated" else a - b * quotient))
             case "and" | "or" | "xor":
                 self._bits(atom, found)
+            case "shl" | "shr":
+                self._shift(atom, found)
         return found
+
+    def _shift(self, atom: Atom, found: Any) -> None:
+        """Shifts by each number that it may be, where these are few."""
+        import z3
+
+        low, high = self.facts.range_of(atom.arguments[1])
+        if low is None or high is None or low < 0 or high > terms.MOST_SHIFT:
+            return
+        a, b = map(self.term, atom.arguments)
+        for i in range(low, high + 1):
+            self._axioms.append(z3.Implies(b == i, found == (a * 2**i if atom.kind == "shl" else a / 2**i)))
 
     def _bits(self, atom: Atom, found: Any) -> None:
         """The operation digit by digit, where both operands are known to be small."""
         import z3
 
         a, b = atom.arguments
-        if atom.high is None or atom.low is None or atom.low < 0 or atom.high >= 1 << MOST_BITS:
-            return
-        count = atom.high.bit_length()
+        highs: list[int] = []
+        for low, high in (self.facts.range_of(a), self.facts.range_of(b)):
+            if low is None or low < 0 or high is None or high >= 1 << MOST_BITS:
+                return
+            highs.append(high)
+        count = max(highs).bit_length()
         x, y = self.term(a), self.term(b)
         result = z3.IntVal(0)
         for i in range(count):
             p, q = (x / 2**i) % 2, (y / 2**i) % 2
-            digit = {"and": p * q, "or": p + q - p * q, "xor": p + q - 2 * p * q}[atom.kind]
             digit = z3.If(
                 {"and": z3.And(p == 1, q == 1), "or": z3.Or(p == 1, q == 1), "xor": p != q}[atom.kind], 2**i, 0
             )

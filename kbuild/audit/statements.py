@@ -13,7 +13,7 @@ from kbuild.audit import conditions, loops, terms
 from kbuild.audit.conditions import Condition
 from kbuild.audit.expressions import Expressions, is_scalar
 from kbuild.audit.launches import Launch
-from kbuild.audit.records import Branch, Reach
+from kbuild.audit.records import Branch, Counter, Reach
 from kbuild.audit.run import RESULT, Run, State, Targets, joined
 from kbuild.audit.terms import STORED, SYNC, THREAD, UNIFORM, Term
 from kbuild.audit.values import Memory, Parts, Reference, Value, array_of, either, fresh, pure, zero
@@ -162,11 +162,14 @@ class Statements:
         span = place.span or value.span
         self.run.access(state, reference.memory, indices, "atomic", span, part, scope=value.scope)
         result = fresh(value.type, f"{value.name}({reference.memory.name})", THREAD, SYNC)
-        if value.name == "atomic_add" and values and isinstance(values[0], Term) and isinstance(result, Term):
+        low: int | None = None
+        if value.name == "atomic_add" and values and isinstance(values[0], Term):
             low, _ = self.run.facts(state.path).range_of(values[0])
-            if low is not None and low > 0 and values[0].level == UNIFORM:
-                # Each thread that adds gets another number, as long as the sum does not wrap.
-                next(result.atoms()).unique = (reference.memory.name, indices)
+        if low is None or low <= 0:
+            self.run.records.recounted.add(reference.memory.name)
+        elif isinstance(result, Term):
+            # Each thread that adds gets another number, as long as the sum does not wrap.
+            next(result.atoms()).unique = Counter(reference.memory, indices)
         return result
 
     def _call(self, call: nodes.Call, state: State, stmt: Stmt) -> tuple[Value, State | None]:
@@ -270,6 +273,7 @@ class Statements:
             return state
         if not self.run.is_trial:
             self.run.records.assumed.append(text)
+            self.run.records.held.update(conditions.conjuncts(held))
         path = conditions.all_of((state.path, held))
         return State(state.variables, path, state.phases, state.warp_phases, state.assigned)
 

@@ -8,6 +8,7 @@ from typing import Any
 from kbuild.audit import conditions, terms
 from kbuild.audit.conditions import Condition
 from kbuild.audit.terms import BLOCK, THREAD, Atom, Term
+from kbuild.audit.values import Unknown
 
 
 class Substitution:
@@ -51,13 +52,19 @@ class Substitution:
         if all(isinstance(one, (int, Term)) for one in new) and atom.kind in ("div", "mod") and new[0].is_constant:
             quotient, rest = divmod(new[0].constant, new[1])
             return terms.number(quotient if atom.kind == "div" else rest)
-        made = terms.atom(atom.kind, new, atom.low, atom.high, atom.name)
+        made = terms.atom(atom.kind, new, *atom.limits, atom.name)
         return terms.of(made)
 
     def _argument(self, one: Any) -> Any:
         if isinstance(one, Term):
             return self.term(one)
+        if isinstance(one, Unknown):
+            return self.unknown(one)
         return self.condition(one) if isinstance(one, Condition) else one
+
+    def unknown(self, value: Unknown) -> Unknown:
+        """What stands for a value that nothing is known of: itself."""
+        return value
 
     def condition(self, condition: Condition) -> Condition:
         """The condition with everything in its place."""
@@ -99,6 +106,9 @@ class Other(Substitution):
         other = terms.symbol(atom.name + "'", atom.low, atom.high, atom.level, atom.taint)
         other.unique = atom.unique
         return terms.of(other)
+
+    def unknown(self, value: Unknown) -> Unknown:
+        return value if value.level < self.least else Unknown((value.key, "'"), value.level, value.taint)
 
     def _other(self, condition: Condition) -> Condition:
         if condition.level < self.least:

@@ -23,6 +23,7 @@ SYNC: Final = 2  # what threads have told one another: atomics, shared memory, a
 LOOP: Final = 4  # an iteration before, in a way that is not known
 STORED: Final = 256  # this bit and those above: an array that the kernel stores to, each its own
 
+DEEPEST_TEXT: Final = 4  # of atoms within atoms: what they share would be written many times
 MOST_PARTS: Final = 64  # a longer polynomial becomes an atom that nothing is known of
 
 _numbers = itertools.count()
@@ -31,6 +32,7 @@ _numbers = itertools.count()
 class _Table(threading.local):
     def __init__(self) -> None:
         self.atoms: dict[Any, Atom] = {}
+        self.depth = 0  # of atoms within atoms that are being written
 
 
 _table = _Table()
@@ -39,10 +41,10 @@ _table = _Table()
 class Atom:
     """`kind` "symbol" (named by `name`), or an operation on `arguments`; `low` and `high` bound it (None: not).
 
-    `unique` names the place from which atomics have taken the value: no two threads get the same.
+    `unique` is the counter from which an atomic has taken the value: no two threads get the same from one element.
     """
 
-    __slots__ = ("arguments", "high", "kind", "level", "low", "name", "number", "taint", "unique")
+    __slots__ = ("arguments", "high", "kind", "level", "limits", "low", "name", "number", "taint", "unique")
 
     def __init__(
         self,
@@ -56,15 +58,21 @@ class Atom:
     ) -> None:
         self.kind, self.name, self.arguments = kind, name, arguments
         self.low, self.high, self.level, self.taint = low, high, level, taint
+        self.limits: Range = (low, high)  # of its type; `low` and `high` may be narrower
         self.unique: object = None
         self.number = next(_numbers)
 
     def __repr__(self) -> str:
         if self.kind == "symbol":
             return self.name
-        if self.kind == "load":
-            return f"{self.name}[{', '.join(map(repr, self.arguments))}]"
-        return f"{self.kind}({', '.join(map(repr, self.arguments))})"
+        if _table.depth >= DEEPEST_TEXT:
+            return "…"
+        _table.depth += 1
+        try:
+            inner = ", ".join(map(repr, self.arguments))
+        finally:
+            _table.depth -= 1
+        return f"{self.name}[{inner}]" if self.kind == "load" else f"{self.kind}({inner})"
 
 
 Monomial: TypeAlias = "tuple[Atom, ...]"
@@ -211,7 +219,8 @@ def symbol(name: str, low: int | None, high: int | None, level: int, taint: int 
 def atom(kind: str, arguments: tuple[Any, ...], low: int | None, high: int | None, name: str = "") -> Atom:
     """An operation on terms (and constants, and conditions): the same object for the same operation.
 
-    Bounds that are found later never replace the first ones, so they must follow from the operation alone.
+    `low` and `high` are those of its type, where it has one. An atom stands for its operation on every path, so what is
+    known of one path never bounds it: `Facts` does that.
     """
     key = (kind, name, arguments)
     found = _table.atoms.get(key)
@@ -221,6 +230,7 @@ def atom(kind: str, arguments: tuple[Any, ...], low: int | None, high: int | Non
         for one in arguments:
             taint |= getattr(one, "taint", 0)
         found = _table.atoms[key] = Atom(kind, name, arguments, low, high, level, taint)
+        found.low, found.high = narrower(found.limits, range_of_operation(kind, arguments, natural_range))
     return found
 
 
@@ -229,12 +239,149 @@ def forget() -> None:
     _table.atoms.clear()
 
 
-# Operations. Bounds of the operands decide what can be simplified: `range_of` gives (low, high) of a term.
+# Ranges: (low, high), None where there is none.
 
 Range: TypeAlias = "tuple[int | None, int | None]"
+RangeOf: TypeAlias = "Callable[[Term], Range]"
+_ANY: Final[Range] = (None, None)
 
 
-def floor_div(term: Term, k: int, range_of: Callable[[Term], Range]) -> Term:
+def natural_range(term: Term) -> Range:
+    """The range of a term on every path, from those of its atoms."""
+    total: Range = (term.constant, term.constant)
+    for monomial, n in term.parts:
+        product: Range = (n, n)
+        for one in monomial:
+            product = product_range(product, (one.low, one.high))
+        total = sum_range(total, product)
+    return total
+
+
+def sum_range(a: Range, b: Range) -> Range:
+    """Of a sum."""
+    return (
+        None if a[0] is None or b[0] is None else a[0] + b[0],
+        None if a[1] is None or b[1] is None else a[1] + b[1],
+    )
+
+
+def product_range(a: Range, b: Range) -> Range:
+    """Of a product."""
+    (a_low, a_high), (b_low, b_high) = a, b
+    if a_low is not None and a_low == a_high:
+        a, b, (a_low, a_high), (b_low, b_high) = b, a, b, a
+    if b_low is not None and b_low == b_high:
+        one = None if a_low is None else a_low * b_low
+        two = None if a_high is None else a_high * b_low
+        return (0, 0) if b_low == 0 else (one, two) if b_low > 0 else (two, one)
+    if a_low is not None and a_high is not None and b_low is not None and b_high is not None:
+        corners = (a_low * b_low, a_low * b_high, a_high * b_low, a_high * b_high)
+        return min(corners), max(corners)
+    if a_low is not None and a_low >= 0 and b_low is not None and b_low >= 0:
+        return a_low * b_low, None
+    return _ANY
+
+
+def narrower(a: Range, b: Range) -> Range:
+    """What is in both."""
+    low = b[0] if a[0] is None else a[0] if b[0] is None else max(a[0], b[0])
+    high = b[1] if a[1] is None else a[1] if b[1] is None else min(a[1], b[1])
+    return low, high
+
+
+def range_of_operation(kind: str, arguments: tuple[Any, ...], range_of: RangeOf) -> Range:
+    """The range of an operation's result, by those of its operands."""
+    match kind:
+        case "div":
+            low, high = range_of(arguments[0])
+            return None if low is None else low // arguments[1], None if high is None else high // arguments[1]
+        case "mod":
+            low, high = range_of(arguments[0])
+            most = arguments[1] - 1
+            return 0, min(most, high) if low is not None and low >= 0 and high is not None else most
+        case "ite":
+            (low, high), (least, most) = range_of(arguments[1]), range_of(arguments[2])
+            return (
+                None if low is None or least is None else min(low, least),
+                None if high is None or most is None else max(high, most),
+            )
+    if kind not in _OF_TWO:
+        return _ANY
+    a, b = range_of(arguments[0]), range_of(arguments[1])
+    return _OF_TWO[kind](a, b)
+
+
+def _range_of_minimum(a: Range, b: Range) -> Range:
+    highs = [one for one in (a[1], b[1]) if one is not None]
+    return None if a[0] is None or b[0] is None else min(a[0], b[0]), min(highs) if highs else None
+
+
+def _range_of_quotient(a: Range, b: Range) -> Range:
+    """Towards zero, by whatever is not zero: never further from zero than what is divided."""
+    low, high = a
+    if low is not None and low >= 0 and b[0] is not None and b[0] >= 0:
+        return 0, high
+    if low is None or high is None:
+        return _ANY
+    most = max(abs(low), abs(high))
+    return (min(low, 0), max(high, 0)) if b[0] is not None and b[0] >= 0 else (-most, most)
+
+
+def _range_of_remainder(a: Range, b: Range) -> Range:
+    """Of that quotient: has the sign of what is divided, and is nearer to zero than what divides."""
+    sizes: list[int] = []
+    for (low, high), less in ((a, 0), (b, 1)):
+        if low is not None and high is not None:
+            sizes.append(max(abs(low), abs(high)) - less)
+    most = max(0, min(sizes)) if sizes else None
+    low, high = a
+    least = 0 if low is not None and low >= 0 else None if most is None else -most
+    return least, 0 if high is not None and high <= 0 else most
+
+
+def _range_of_and(a: Range, b: Range) -> Range:
+    positive = [one for one in (a, b) if one[0] is not None and one[0] >= 0]
+    highs = [high for _, high in positive if high is not None]
+    return (0 if positive else None), (min(highs) if highs else None)
+
+
+def _range_of_digits(a: Range, b: Range) -> Range:
+    """Of `or` and `xor`."""
+    if a[0] is None or b[0] is None or a[0] < 0 or b[0] < 0:
+        return _ANY
+    return 0, None if a[1] is None or b[1] is None else 2 ** max(a[1], b[1]).bit_length() - 1
+
+
+def _range_of_shr(a: Range, b: Range) -> Range:
+    return None if a[0] is None else min(a[0], 0), None if a[1] is None else max(a[1], 0)
+
+
+def _range_of_shl(a: Range, b: Range) -> Range:
+    if b[0] is None or b[1] is None or b[0] < 0 or b[1] > MOST_SHIFT:
+        return _ANY
+    return product_range(a, (1 << b[0], 1 << b[1]))
+
+
+MOST_SHIFT: Final = 64
+_OF_TWO: Final[dict[str, Callable[[Range, Range], Range]]] = {
+    "product": product_range,
+    "min": _range_of_minimum,
+    "quotient": _range_of_quotient,
+    "truncated": _range_of_quotient,
+    "remainder": _range_of_remainder,
+    "and": _range_of_and,
+    "or": _range_of_digits,
+    "xor": _range_of_digits,
+    "shr": _range_of_shr,
+    "shl": _range_of_shl,
+}
+OPERATIONS: Final = frozenset({"div", "mod", "ite", *_OF_TWO})  # whose range follows from their operands'
+
+
+# Operations. Bounds of the operands decide what can be simplified: `range_of` gives (low, high) of a term.
+
+
+def floor_div(term: Term, k: int, range_of: RangeOf) -> Term:
     """The quotient by a constant k > 0, rounded down."""
     if k == 1:
         return term
@@ -249,11 +396,10 @@ def floor_div(term: Term, k: int, range_of: Callable[[Term], Range]) -> Term:
     inner = _nested(rest, k)
     if inner is not None:
         return whole + floor_div(*inner, range_of)
-    bounds = (None if low is None else low // k, None if high is None else high // k)
-    return whole + of(atom("div", (rest, k), *bounds))
+    return whole + of(atom("div", (rest, k), None, None))
 
 
-def floor_mod(term: Term, k: int, range_of: Callable[[Term], Range]) -> Term:
+def floor_mod(term: Term, k: int, range_of: RangeOf) -> Term:
     """The remainder of that quotient, from 0 to k - 1."""
     if k == 1:
         return ZERO
@@ -265,10 +411,10 @@ def floor_mod(term: Term, k: int, range_of: Callable[[Term], Range]) -> Term:
     low, high = range_of(rest)
     if low is not None and high is not None and low // k == high // k:
         return rest - low // k * k
-    return of(atom("mod", (rest, k), 0, k - 1))
+    return of(atom("mod", (rest, k), None, None))
 
 
-def _split(term: Term, k: int, range_of: Callable[[Term], Range]) -> tuple[Term, Term | None]:
+def _split(term: Term, k: int, range_of: RangeOf) -> tuple[Term, Term | None]:
     """`term` = k * whole + rest, with what is known to be a multiple of k in `whole`."""
     whole = [(monomial, n // k) for monomial, n in term.parts if n % k == 0]
     rest = [(monomial, n) for monomial, n in term.parts if n % k]
@@ -290,21 +436,18 @@ def _nested(term: Term, k: int) -> tuple[Term, int] | None:
     return None
 
 
-def lesser(a: Term, b: Term, range_of: Callable[[Term], Range]) -> Term:
+def lesser(a: Term, b: Term, range_of: RangeOf) -> Term:
     """The minimum."""
     low, high = range_of(a - b)
     if high is not None and high <= 0:
         return a
     if low is not None and low >= 0:
         return b
-    (a_low, a_high), (b_low, b_high) = range_of(a), range_of(b)
-    most = [one for one in (a_high, b_high) if one is not None]
-    low = None if a_low is None or b_low is None else min(a_low, b_low)
     pair = (a, b) if _key(a) <= _key(b) else (b, a)
-    return of(atom("min", pair, low, min(most) if most else None))
+    return of(atom("min", pair, None, None))
 
 
-def greater(a: Term, b: Term, range_of: Callable[[Term], Range]) -> Term:
+def greater(a: Term, b: Term, range_of: RangeOf) -> Term:
     """The maximum."""
     return -lesser(-a, -b, range_of)
 

@@ -5,13 +5,13 @@ int32 → Term        bool → Condition        float → Unknown        vec3, s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 from kbuild.audit import conditions, terms
 from kbuild.audit.conditions import Condition
-from kbuild.audit.terms import THREAD, UNIFORM, Term
+from kbuild.audit.terms import THREAD, UNIFORM, Atom, Term
 from kbuild.errors import Span
 from kbuild.ir.types import Array, Fixed, Matrix, Scalar, Shared, Struct, Tuple, Type, Vector, element_of, is_float
 
@@ -104,6 +104,28 @@ def key_of(value: Value) -> Any:
     return value
 
 
+def every_atom(value: Any) -> Iterator[Atom]:
+    """The atoms of a value, with those of which only keys are left; each once."""
+    seen: set[Atom] = set()
+    waiting = [value]
+    while waiting:
+        match waiting.pop():
+            case Atom() as one if one not in seen:
+                seen.add(one)
+                yield one
+                waiting += one.arguments
+            case Term() as term:
+                waiting += term.atoms()
+            case Condition() as condition:
+                waiting += [*condition.terms(), condition.key, *condition.parts]
+            case Unknown(key):
+                waiting.append(key)
+            case Parts(items):
+                waiting += items
+            case tuple() as several:
+                waiting += several
+
+
 def range_of_type(type: Type) -> tuple[int | None, int | None]:
     """The numbers of an integer type."""
     assert isinstance(type, Scalar)
@@ -175,7 +197,7 @@ def either(condition: Condition, then: Value, otherwise: Value) -> Value:
         return otherwise
     match then, otherwise:
         case Term(), Term():
-            return terms.of(terms.atom("ite", (condition, then, otherwise), *_hull(then, otherwise)))
+            return terms.of(terms.atom("ite", (condition, then, otherwise), None, None))
         case Condition(), Condition():
             return conditions.any_of(
                 (
@@ -194,26 +216,6 @@ def either(condition: Condition, then: Value, otherwise: Value) -> Value:
     level = max(condition.level, level_of(then), level_of(otherwise))
     taint = condition.taint | taint_of(then) | taint_of(otherwise)
     return Unknown(("ite", condition, key_of(then), key_of(otherwise)), level, taint)
-
-
-def _hull(a: Term, b: Term) -> tuple[int | None, int | None]:
-    (a_low, a_high), (b_low, b_high) = _range(a), _range(b)
-    low = None if a_low is None or b_low is None else min(a_low, b_low)
-    high = None if a_high is None or b_high is None else max(a_high, b_high)
-    return low, high
-
-
-def _range(term: Term) -> tuple[int | None, int | None]:
-    """Of single atoms and constants; the rest is a matter of facts."""
-    if term.is_constant:
-        return term.constant, term.constant
-    if len(term.parts) == 1 and len(term.parts[0][0]) == 1 and term.parts[0][1] == 1:
-        atom = term.parts[0][0][0]
-        return (
-            None if atom.low is None else atom.low + term.constant,
-            None if atom.high is None else atom.high + term.constant,
-        )
-    return None, None
 
 
 def pure(name: str, type: Type, arguments: Sequence[Value]) -> Value:

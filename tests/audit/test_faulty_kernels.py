@@ -1,0 +1,280 @@
+"""Kernels with a mistake that an analysis could overlook: none of them is ever proved, with the solver or without."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kbuild.audit import solver
+from kbuild.audit.findings import Verdict
+from kbuild.audit.kernel import Options, audit
+from kbuild.audit.launches import Launch
+from tests.helpers import kernels
+
+BLOCK = (64, 1, 1)
+# What goes wrong: (the check, whether the solver finds it, the kernel).
+FAULTY: dict[str, tuple[str, bool, str]] = {
+    "a condition that floats decide is each thread's own": (
+        "barriers",
+        True,
+        """
+        @kb.kernel(block_dim=64)
+        def kernel(data: kb.array(dtype=float), out: kb.array(dtype=int)):
+            if int(data[kb.tid()]) > 3:
+                kb.syncthreads()
+            out[kb.tid()] = 1
+        """,
+    ),
+    "an index that floats give is each thread's own": (
+        "global-races",
+        True,
+        """
+        @kb.kernel
+        def kernel(data: kb.array(dtype=float), out: kb.array(dtype=int)):
+            j = int(data[kb.tid()])
+            if j >= 0 and j + 1 < out.shape[0]:
+                out[j] = out[j + 1]
+        """,
+    ),
+    "two counters give the same number": (
+        "global-races",
+        False,
+        """
+        @kb.kernel
+        def kernel(bins: kb.array(dtype=int), counts: kb.array(dtype=int), out: kb.array(dtype=int)):
+            b = bins[kb.tid()]
+            if b >= 0 and b < counts.shape[0]:
+                place = kb.atomic_add(counts, b, 1)
+                if place >= 0 and place < out.shape[0]:
+                    out[place] = kb.tid()
+        """,
+    ),
+    "each block has its own counter": (
+        "global-races",
+        False,
+        """
+        @kb.kernel(block_dim=64)
+        def kernel(out: kb.array(dtype=int)):
+            count = kb.shared_array(1, int)
+            if kb.thread_idx() == 0:
+                count[0] = 0
+            kb.syncthreads()
+            place = kb.atomic_add(count, 0, 1)
+            if place >= 0 and place < out.shape[0]:
+                out[place] = kb.tid()
+        """,
+    ),
+    "a counter goes down as well": (
+        "global-races",
+        False,
+        """
+        @kb.kernel
+        def kernel(count: kb.array(dtype=int), out: kb.array(dtype=int)):
+            if kb.tid() % 2 == 0:
+                kb.atomic_sub(count, 0, 1)
+            place = kb.atomic_add(count, 0, 1)
+            if place >= 0 and place < out.shape[0]:
+                out[place] = kb.tid()
+        """,
+    ),
+    "a quotient is small on one path alone": (
+        "bounds",
+        True,
+        """
+        @kb.kernel(block_dim=64)
+        def kernel(out: kb.array(dtype=int)):
+            tile = kb.shared_array(4, int)
+            t = kb.thread_idx()
+            if t < 16:
+                kb.atomic_add(tile, t // 4, 1)
+            kb.syncthreads()
+            kb.atomic_add(tile, t // 4, 1)
+        """,
+    ),
+    "a quotient is looked at on one path alone": (
+        "bounds",
+        True,
+        """
+        @kb.kernel
+        def kernel(out: kb.array(dtype=int), m: int):
+            a = kb.tid() - 5
+            q = -7
+            if a >= 0:
+                q = a // m
+            if q < out.shape[0]:
+                kb.atomic_add(out, q, 1)
+        """,
+    ),
+    "elements are stored where data says so": (
+        "initialization",
+        False,
+        """
+        @kb.kernel(block_dim=64)
+        def kernel(data: kb.array(dtype=float), out: kb.array(dtype=float)):
+            tile = kb.shared_array(64, float)
+            t = kb.thread_idx()
+            if data[kb.tid()] > 0.0:
+                tile[t] = 1.0
+            kb.syncthreads()
+            out[kb.tid()] = tile[63 - t]
+        """,
+    ),
+    "the last of several reads on one line": (
+        "initialization",
+        True,
+        """
+        @kb.kernel(block_dim=64)
+        def kernel(out: kb.array(dtype=int)):
+            tile = kb.shared_array(128, int)
+            t = kb.thread_idx()
+            tile[t] = t
+            kb.syncthreads()
+            total = int(0)
+            for k in range(3):
+                total += tile[t + k * 32]
+            out[kb.tid()] = total
+        """,
+    ),
+    "a trip between others that do nothing": (
+        "initialization",
+        True,
+        """
+        @kb.kernel(block_dim=64)
+        def kernel(out: kb.array(dtype=int), n: int):
+            tile = kb.shared_array(128, int)
+            t = kb.thread_idx()
+            tile[t] = t
+            kb.syncthreads()
+            for k in range(n):
+                if k % 3 == 2 and k < 64:
+                    kb.atomic_add(out, t, tile[t + k])
+        """,
+    ),
+    "what is each thread's own takes many trips to arrive": (
+        "barriers",
+        False,
+        """
+        @kb.kernel(block_dim=64)
+        def kernel(out: kb.array(dtype=int), n: int):
+            a, b, c, d, e, f = int(0), int(0), int(0), int(0), int(0), int(0)
+            for trip in range(n):
+                if a > 0:
+                    kb.syncthreads()
+                a = b
+                b = c
+                c = d
+                d = e
+                e = f
+                f = kb.thread_idx()
+            out[kb.tid()] = a
+        """,
+    ),
+    "a number of data that are counted is no multiple of the trips": (
+        "bounds",
+        False,
+        """
+        @kb.kernel(block_dim=64)
+        def kernel(data: kb.array(dtype=float), out: kb.array(dtype=int), n: int):
+            tile = kb.shared_array(4, int)
+            count = int(0)
+            for k in range(n):
+                if k < data.shape[0] and data[k] > 0.0:
+                    count += 1
+                if k == 4 and count > 0 and count < 4:
+                    kb.atomic_add(tile, k, 1)
+        """,
+    ),
+    "what others have counted is another number in each trip": (
+        "bounds",
+        False,
+        """
+        @kb.kernel(block_dim=64)
+        def kernel(count: kb.array(dtype=int), out: kb.array(dtype=int), n: int):
+            tile = kb.shared_array(4, int)
+            total = int(0)
+            for k in range(n):
+                total += kb.atomic_add(count, 0, 1)
+                if k == 4 and total == 1:
+                    kb.atomic_add(tile, k, 1)
+        """,
+    ),
+}
+
+
+def verdict(folder: Path, text: str, check: str, use_solver: bool) -> Verdict:
+    _, declared = kernels.load(kernels.write(folder, text))
+    lowered, diagnostics = kernels.diagnose(declared, asserts=True)
+    assert lowered, diagnostics
+    result = audit(lowered[0], Options(block=BLOCK, use_solver=use_solver))
+    return next(one.verdict for one in result.checks if one.check == check)
+
+
+@pytest.mark.parametrize("what", FAULTY)
+def test_a_faulty_kernel_is_not_proved(what: str, tmp_path: Path) -> None:
+    check, is_found, text = FAULTY[what]
+    assert verdict(tmp_path, text, check, True) == ("found" if is_found else "unknown")
+    assert verdict(tmp_path, text, check, False) in ("found", "unknown")
+
+
+def test_nothing_is_asked_where_there_is_no_solver(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(solver, "is_installed", lambda: False)
+    check, _, text = FAULTY["an index that floats give is each thread's own"]
+    _, declared = kernels.load(kernels.write(tmp_path, text))
+    lowered, _ = kernels.diagnose(declared, asserts=True)
+    result = audit(lowered[0], Options())
+    assert next(one.verdict for one in result.checks if one.check == check) == "unknown"
+    (said,) = {one.reason for one in result.findings if one.check == check}
+    assert said == "intervals do not decide it, and no solver is installed"
+
+
+RIGHT: dict[str, tuple[str, str]] = {
+    "who asks for no thread means one": (
+        "global-races",
+        """
+        @kb.kernel
+        def kernel(out: kb.array(dtype=int), n: int):
+            out[0] = 0
+            for k in range(n):
+                out[0] = out[0] + k
+        """,
+    ),
+    "what is true of a variable in a loop is no condition": (
+        "barriers",
+        """
+        @kb.kernel(block_dim=64)
+        def kernel(data: kb.array(dtype=float), out: kb.array(dtype=int), n: int):
+            count = int(0)
+            for k in range(n):
+                if k < data.shape[0] and data[k] > float(kb.thread_idx()):
+                    count += 1
+            kb.syncthreads()
+            out[kb.tid()] = count
+        """,
+    ),
+    "what is asserted is no condition": (
+        "barriers",
+        """
+        @kb.kernel(block_dim=64)
+        def kernel(data: kb.array(dtype=int), out: kb.array(dtype=int)):
+            assert data[kb.tid()] >= 0
+            kb.syncthreads()
+            out[kb.tid()] = 1
+        """,
+    ),
+}
+
+
+@pytest.mark.parametrize("what", RIGHT)
+def test_a_kernel_that_is_right_is_proved(what: str, tmp_path: Path) -> None:
+    check, text = RIGHT[what]
+    assert verdict(tmp_path, text, check, True) == verdict(tmp_path, text, check, False) == "proved"
+
+
+def test_one_thread_is_an_assumption_that_a_launch_may_break(tmp_path: Path) -> None:
+    _, text = RIGHT["who asks for no thread means one"]
+    _, declared = kernels.load(kernels.write(tmp_path, text))
+    lowered, _ = kernels.diagnose(declared)
+    assert "a launch of one thread: the kernel does not ask which one it is" in audit(lowered[0], Options()).assumptions
+    result = audit(lowered[0], Options(), Launch(dim=(2,)))
+    assert next(one.verdict for one in result.checks if one.check == "global-races") == "found"
