@@ -220,7 +220,10 @@ def _generic(
         later = under(statements.run.new_phase(), conditions.less(terms.ZERO, number))
         entry.warp_phases = {**first, **later}
     statements.run.loops.append(number)
+    before_trip = entry.phases
     end, breaks = _trip(statements, body, entry)
+    if waits and end is not None and not before_trip.keys().isdisjoint(end.phases):
+        statements.run.records.loose.update(one for value in (number, *values.values()) for one in every_atom(value))
     left = list(breaks)
     phases = [end] if end is not None else []
     if waits and end is not None:

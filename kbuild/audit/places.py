@@ -136,10 +136,11 @@ class Place:
 
     # Two threads
 
-    def other(self, is_in_block: bool) -> Other:
-        """What turns terms of one thread into those of another one, of the same block or not."""
+    def other(self, is_in_block: bool, loose: frozenset[Atom] = frozenset()) -> Other:
+        """What turns terms of one thread into those of another one, of the same block or not, perhaps in another trip
+        of loops whose numbers are `loose`."""
         symbols: dict[Atom, Term] = {}
-        return Other(symbols, is_in_block)
+        return Other(symbols, is_in_block, loose)
 
     def apart(self, other: Other) -> list[Condition]:
         """That the two are two: one of these holds."""

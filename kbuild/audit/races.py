@@ -24,7 +24,7 @@ from kbuild.audit.places import WARP
 from kbuild.audit.proving import Facts
 from kbuild.audit.records import Access, Counter, Phases
 from kbuild.audit.substitution import Other
-from kbuild.audit.terms import DATA, THREAD, UNIFORM, Monomial, Term, deep_atoms
+from kbuild.audit.terms import DATA, THREAD, UNIFORM, Atom, Monomial, Term, deep_atoms
 
 MOST_MEETINGS: Final = 8  # that are looked at
 
@@ -100,7 +100,18 @@ def _conflict(one: Access, two: Access) -> bool:
 
 
 def _meet(judge: Judge, one: Access, two: Access, is_in_block: bool) -> Answer:
-    """Whether two threads can meet there."""
+    """Whether two threads can meet there: in the same trip of a loop around both, or in neighbouring ones; where trips
+    may pass no barrier, in any two."""
+    answer = _met(judge, one, two, is_in_block, frozenset())
+    if answer.verdict != "proved" or not is_in_block:
+        return answer
+    loose = judge.records.loose & {atom for access in (one, two) for number in access.loops for atom in number.atoms()}
+    if loose and _met(judge, one, two, is_in_block, frozenset(judge.records.loose)).verdict != "proved":
+        return Answer("unknown", "", "a loop around it may pass no barrier for several trips")
+    return answer
+
+
+def _met(judge: Judge, one: Access, two: Access, is_in_block: bool, loose: frozenset[Atom]) -> Answer:
     if one.kind == two.kind == "atomic" and is_in_block:
         return PROVED
     if is_in_block and one.phases.keys().isdisjoint(two.phases):
@@ -111,7 +122,7 @@ def _meet(judge: Judge, one: Access, two: Access, is_in_block: bool) -> Answer:
             return PROVED
     if judge.is_late():
         return LATE
-    other = judge.place.other(is_in_block)
+    other = judge.place.other(is_in_block, loose)
     known: list[Condition] = [one.path, other.condition(two.path)]
     if is_in_block:
         together = _together(one.phases, two.phases, other)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from kbuild.audit.conditions import Condition
-from kbuild.audit.terms import Term
+from kbuild.audit.terms import Atom, Term
 from kbuild.audit.values import Memory, Value
 from kbuild.errors import Span
 from kbuild.ir.types import Type
@@ -108,7 +108,8 @@ class Unset:
 class Records:
     """Everything of one run, and what the `parameters` hold. `facts` hold for every thread; `assumed` are said in
     words; `invariants` are conditions on paths that follow from loops, `held` those that
-    the source asserts or assumes. `recounted` are arrays that atomics do not only
+    the source asserts or assumes. `loose` are numbers of trips that may pass no barrier,
+    and what is of such a trip. `recounted` are arrays that atomics do not only
     count upwards: what these give back may come again. `unclear` says what the run could not look into."""
 
     parameters: list[tuple[str, Value]] = field(default_factory=list)
@@ -122,5 +123,6 @@ class Records:
     invariants: set[Condition] = field(default_factory=set)
     unset: list[Unset] = field(default_factory=list)
     held: set[Condition] = field(default_factory=set)
+    loose: set[Atom] = field(default_factory=set)
     recounted: set[str] = field(default_factory=set)
     unclear: list[tuple[str, Span | None]] = field(default_factory=list)

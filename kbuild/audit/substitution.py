@@ -8,7 +8,7 @@ from typing import Any
 from kbuild.audit import conditions, terms
 from kbuild.audit.conditions import Condition
 from kbuild.audit.terms import BLOCK, THREAD, Atom, Term
-from kbuild.audit.values import Unknown
+from kbuild.audit.values import Unknown, every_atom
 
 
 class Substitution:
@@ -96,22 +96,28 @@ class Substitution:
 class Other(Substitution):
     """The same for another thread: of the same block, or of another one."""
 
-    def __init__(self, symbols: dict[Atom, Term], is_in_block: bool) -> None:
+    def __init__(self, symbols: dict[Atom, Term], is_in_block: bool, loose: frozenset[Atom] = frozenset()) -> None:
         super().__init__(symbols, self._other)
         self.least = THREAD if is_in_block else BLOCK
+        self.loose = loose  # each thread's own as well
 
     def symbol(self, atom: Atom) -> Term:
-        if atom.level < self.least:
+        if atom.level < self.least and atom not in self.loose:
             return terms.of(atom)
         other = terms.symbol(atom.name + "'", atom.low, atom.high, atom.level, atom.taint)
         other.unique = atom.unique
         return terms.of(other)
 
     def unknown(self, value: Unknown) -> Unknown:
-        return value if value.level < self.least else Unknown((value.key, "'"), value.level, value.taint)
+        if value.level < self.least and not self._is_loose(value):
+            return value
+        return Unknown((value.key, "'"), value.level, value.taint)
+
+    def _is_loose(self, value: Unknown | Condition) -> bool:
+        return bool(self.loose) and any(atom in self.loose for atom in every_atom(value))
 
     def _other(self, condition: Condition) -> Condition:
-        if condition.level < self.least:
+        if condition.level < self.least and not self._is_loose(condition):
             return condition
         other = conditions.opaque((condition.key, "'"), condition.level, condition.taint)
         return conditions.negation(other) if condition.is_negated else other

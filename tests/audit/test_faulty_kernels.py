@@ -170,6 +170,36 @@ FAULTY: dict[str, tuple[str, bool, str]] = {
             out[kb.tid()] = a
         """,
     ),
+    "trips that pass no barrier, two of them apart": (
+        "shared-races",
+        False,
+        """
+        @kb.kernel(block_dim=64)
+        def kernel(out: kb.array(dtype=int), n: int):
+            tile = kb.shared_array(256, int)
+            t = kb.thread_idx()
+            for q in range(n):
+                if q % 4 == 0:
+                    kb.syncthreads()
+                tile[t + (q % 2) * 128 + ((q % 4) // 2) * 32] = q
+            out[kb.tid()] = 1
+        """,
+    ),
+    "warps that are in different trips": (
+        "shared-races",
+        False,
+        """
+        @kb.kernel(block_dim=64)
+        def kernel(out: kb.array(dtype=int), n: int):
+            tile = kb.shared_array(256, int)
+            t = kb.thread_idx()
+            value = t
+            for q in range(n):
+                value = kb.shfl(value, 0)
+                tile[t + (q % 2) * 128 + ((q % 4) // 2) * 32] = q
+            out[kb.tid()] = value
+        """,
+    ),
     "a number of data that are counted is no multiple of the trips": (
         "bounds",
         False,
