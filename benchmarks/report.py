@@ -18,6 +18,7 @@ from support import (
     agreement_page,
     audit_page,
     fast_page,
+    fast_plot,
     gradients_page,
     host_page,
     instructions_page,
@@ -29,6 +30,7 @@ from support.results import BENCHMARKS, ROOT
 RESULTS = BENCHMARKS / "results"
 PAGE = ROOT / "docs" / "benchmarks.md"
 ACCURACY = ROOT / "docs" / "accuracy.md"
+PLOT = ROOT / "docs" / "kernels.svg"
 NAMES = (
     "start",
     "launch",
@@ -73,7 +75,10 @@ def main() -> None:
     ulps = read("ulps")
     if ulps is not None:
         ACCURACY.write_text(accuracy_page.page(ulps), encoding="utf-8")
-    print(f"written: {PAGE}, {ACCURACY}")
+    kernels = read("fast")
+    if kernels is not None:
+        PLOT.write_text(fast_plot.svg(kernels["values"]), encoding="utf-8")
+    print(f"written: {PAGE}, {ACCURACY}, {PLOT}")
 
 
 def take(folder: Path) -> None:
@@ -126,7 +131,8 @@ def step(document: dict[str, Any]) -> str:
 def fast(document: dict[str, Any]) -> str:
     """Kernels beside CUDA C by hand, and Warp's."""
     values = document["values"]
-    body = fast_page.body(values, table) + host_page.without(values) + host_page.versions(values)
+    picture = f"\n![Time of the kernels as parts of that by hand]({PLOT.name})\n"
+    body = fast_page.body(values, table) + picture + host_page.without(values) + host_page.versions(values)
     return section("Kernels", fast_page.text(values), body, document)
 
 

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -212,3 +213,13 @@ def test_the_page_of_results(support: Any) -> None:
     assert "| N-body | 2.0 | 1.0 | 4.0 | 2.00 | 0.50 |  |  |" in page
     assert "Not measured: scan: Warp (failed: no)." in page
     assert "fast" in report.NAMES
+    assert "(kernels.svg)" in page
+
+
+def test_the_picture(support: Any) -> None:
+    plot = importlib.import_module("support.fast_plot")
+    ways = {"kbuild": {"median": 2e-6}, "by hand": {"median": 1e-6}, "Warp": {"median": 4e-4}}
+    cases = {"scan": {"ways": ways}, "alone": {"ways": {"kbuild": {"median": 1e-6}}}}
+    texts = [one.text for one in ElementTree.fromstring(plot.svg({"cases": cases})).iter() if one.text]
+    assert {"scan", "2.00", "400"} <= set(texts)
+    assert "alone" not in texts
