@@ -62,6 +62,7 @@ def of_records(records: Records) -> Contracts:
     found = Contracts()
     general = Facts(records.facts)
     found.told = _told(records)
+    _state(found, records)
     cached: dict[Condition, Facts] = {}
     for want_plain in (True, False):
         for access in records.accesses:
@@ -76,20 +77,41 @@ def of_records(records: Records) -> Contracts:
                     continue
                 if (_is_plain(index) or not want_plain) and not _is_guarded(index, extent, facts):
                     _infer(found, access, index, extent, facts, want_plain)
+    if found.facts and Facts(found.facts, general).refutes():
+        return _nothing(found.told)  # a contradiction would prove everything
     _limit_elements(found, records)
     return found
 
 
+def _state(found: Contracts, records: Records) -> None:
+    """Extents that the source gives by an equation."""
+    extents = {extent for access in records.accesses for extent in access.memory.extents if not extent.is_constant}
+    for fact in records.facts:
+        if fact.kind != "eq" or fact.term is None:
+            continue
+        for extent in extents:
+            n = dict(fact.term.parts).get(extent.parts[0][0], 0)
+            if abs(n) == 1 and extent not in found.known:
+                found.known[extent] = [(fact.term - extent.times(n)).times(-n)]
+                break
+
+
+def _nothing(told: set[Term]) -> Contracts:
+    """Nothing is taken for granted."""
+    found = Contracts()
+    found.told = told
+    return found
+
+
 def _told(records: Records) -> set[Term]:
-    """Extents that the source itself compares with something."""
-    atoms = {
-        atom
+    """Extents that the source itself compares with something, or states."""
+    said = [
+        one
         for access in records.accesses
         for one in conditions.conjuncts(access.path)
         if one.kind in ("le", "or")  # that it is the last element says nothing of the others
-        for term in one.terms()
-        for atom in terms.deep_atoms(term)
-    }
+    ]
+    atoms = {atom for one in (*said, *records.facts) for term in one.terms() for atom in terms.deep_atoms(term)}
     extents = {extent for access in records.accesses for extent in access.memory.extents}
     return {extent for extent in extents if set(extent.atoms()) & atoms}
 

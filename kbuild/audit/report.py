@@ -280,6 +280,7 @@ def closing(result: Result) -> str:
     text = ", ".join(parts) or "no findings"
     text += f", {len(open_ones)} not known" if open_ones else ""
     text += f", {suppressed} suppressed" if suppressed else ""
-    text += f"; proved {proved}/{total}" if checks else "; nothing was to be proved"
+    counts = " (on what that counts: --verbose)" if proved and any(one.assumptions for one in result.kernels) else ""
+    text += f"; proved {proved}/{total}{counts}" if checks else "; nothing was to be proved"
     kernels = len(result.kernels) + len(result.unread)
     return f"{text}; {kernels} kernel{'' if kernels == 1 else 's'} in {result.seconds:.1f} s"

@@ -31,6 +31,7 @@ from kbuild.lang import (
     native,
     own_gradients,
     references,
+    stated,
     statements,
     tables,
     zeros,
@@ -228,6 +229,7 @@ class _Program:
         if ctx.has_lost_parameter:
             raise Silenced
         body = self._with_last_return(ctx, body)
+        body = (*stated.assumptions(ctx, parameters_of(definition), parameters), *body)
         module = owner.module
         span, shared = file.span(definition), tuple(ctx.shared)
         wraps = owner.dialect == "warp"

@@ -65,7 +65,8 @@ class Shaped:
 
 
 class array(Shaped):
-    """`array(dtype=T, ndim=n)` and `array[T]` are annotations; the other forms make an array:
+    """`array(dtype=T, ndim=n)`, `array(dtype=T, shape=("n", 3))` and `array[T]` are annotations; the other forms make
+    an array:
 
     `array(data, dtype=None, device=None)` copies nested lists, a buffer or an array of another library;
     `array(data, device="cpu", copy=False)` stands over the buffer's own memory; `array(ptr=…, shape=…, dtype=…,
@@ -111,8 +112,8 @@ class array(Shaped):
     ) -> Any:
         """The annotation, or the array; see the class."""
         ndim = cls._ndim if ndim is None else ndim
-        if data is None and ptr is None and shape is None:
-            return _annotation(cls, dtype, ndim)
+        if data is None and ptr is None and (shape is None or _is_stated(shape)):
+            return _annotation(cls, dtype, ndim, shape)
         if ptr is not None:
             made = _foreign(ptr, shape, strides, dtype, device, owner)
         elif data is None:
@@ -449,10 +450,20 @@ def _to_struct(dtype: Any, type: abi.Struct, items: list[Any]) -> Any:
     return dtype(**found)
 
 
-def _annotation(cls: Any, dtype: Any, ndim: int | None) -> ArrayAnnotation:
+def _is_stated(shape: Any) -> bool:
+    """With a name among its extents it is that of an annotation."""
+    return isinstance(shape, str) or (isinstance(shape, tuple) and any(isinstance(one, str) for one in shape))
+
+
+def _annotation(cls: Any, dtype: Any, ndim: int | None, shape: Any) -> ArrayAnnotation:
     if dtype is None:
         raise TypeError("%s needs data, or dtype=… as an annotation: %s(dtype=float)" % (cls.__name__, cls.__name__))
-    return ArrayAnnotation(dtype, 1 if ndim is None else ndim)
+    if shape is None:
+        return ArrayAnnotation(dtype, 1 if ndim is None else ndim)
+    stated = (shape,) if isinstance(shape, str) else shape
+    if ndim is not None and ndim != len(stated):
+        raise TypeError("%s has %d dimensions, and shape states %d" % (cls.__name__, ndim, len(stated)))
+    return ArrayAnnotation(dtype, len(stated), stated)
 
 
 def wrap(view: interface.View, dtype: Any, device: Any, owner: Any) -> array:

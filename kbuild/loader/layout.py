@@ -21,18 +21,26 @@ _PYTHON_TYPES: dict[object, abi.Type] = {bool: abi.BOOL, int: abi.INT32, float: 
 
 
 class ArrayAnnotation:
-    """What `array(dtype=T, ndim=n)` and `array2d[T]` mean in a signature or a struct."""
+    """What `array(dtype=T, ndim=n)` and `array2d[T]` mean in a signature or a struct.
 
-    __slots__ = ("dtype", "ndim")
+    `stated` are the extents that `array(dtype=T, shape=("n", 3))` says it has: numbers, and names for what is equal.
+    """
+
+    __slots__ = ("dtype", "ndim", "stated")
     layout: type[abi.Array] = abi.Array
     name = "array"
 
-    def __init__(self, dtype: object, ndim: int = 1) -> None:
+    def __init__(self, dtype: object, ndim: int = 1, stated: tuple[int | str, ...] = ()) -> None:
         if not isinstance(ndim, int) or not 1 <= ndim <= abi.MAX_ARRAY_DIMENSIONS:
             raise TypeError("an array has 1 to %d dimensions, not %r" % (abi.MAX_ARRAY_DIMENSIONS, ndim))
-        self.dtype, self.ndim = dtype, ndim
+        for extent in stated:
+            if not (extent.isidentifier() if isinstance(extent, str) else type(extent) is int and extent >= 0):
+                raise TypeError("an extent is a number from 0 on, or a name, not %r" % (extent,))
+        self.dtype, self.ndim, self.stated = dtype, ndim, stated
 
     def __repr__(self) -> str:
+        if self.stated:
+            return "%s(dtype=%s, shape=%r)" % (self.name, getattr(self.dtype, "__name__", self.dtype), self.stated)
         return "%s(dtype=%s, ndim=%d)" % (self.name, getattr(self.dtype, "__name__", self.dtype), self.ndim)
 
     def __eq__(self, other: object) -> bool:
@@ -42,7 +50,7 @@ class ArrayAnnotation:
         return hash(self._parts())
 
     def _parts(self) -> tuple[object, ...]:
-        return self.name, self.dtype, self.ndim
+        return self.name, self.dtype, self.ndim, self.stated
 
     def is_kind_of(self, type: abi.Type) -> bool:
         """The type is such an array with as many dimensions, of whatever elements."""
