@@ -23,11 +23,13 @@ from kbuild.audit.records import Records
 from kbuild.audit.run import Run, State, TooLarge
 from kbuild.audit.solver import Solver
 from kbuild.audit.wording import Wording
+from kbuild.audit.written import written_block
 from kbuild.ir.nodes import Kernel
 from kbuild.ir.stored import changed_parameters
 
 COSTS: Final = ("banks", "coalescing", "divergence")
 ASKED: Final = tuple(check for check in CHECKS if check in SAFETY or check in COSTS)
+MOST_BLOCK: Final = 1024
 LIBRARY: Final = os.path.join(os.path.dirname(intrinsics.__file__), "")
 
 # Shapes of blocks that are common, for kernels that ask for two or three axes and do not say how long these are.
@@ -122,20 +124,30 @@ def symbolic_run(kernel: Kernel, blocks: Blocks, launch: Launch) -> tuple[Place,
 
 
 def _blocks(kernel: Kernel, options: Options, launch: Launch) -> Blocks:
-    """The shape of its blocks: what is said, else one that fits its arrays in shared memory."""
+    """The shape of its blocks: what is said, else what it counts on where it asks for its place, else one that fits its
+    arrays in shared memory."""
     if options.block is not None:
         return Blocks(options.block, True)
-    axes = axes_of_threads(kernel)
+    axes, written = axes_of_threads(kernel), written_block(kernel)
     if axes == 1:
-        return Blocks((options.block_dim, 1, 1), False)
-    for shape in _COMMON[axes]:
+        return Blocks((_fitting(written.get(0, options.block_dim)), 1, 1), False)
+    x, y, z = (written.get(axis, 0 if axis < axes else 1) for axis in range(3))
+    fitting = [one for one in _COMMON[axes] if all(one[axis] == size for axis, size in written.items())]
+    if 0 < x * y * z <= MOST_BLOCK:
+        return Blocks((x, y, z), False)
+    for shape in fitting or _COMMON[axes]:
         blocks = Blocks(shape, False)
         place, records = symbolic_run(kernel, blocks, launch)
         judge = Judge(place, records, Contracts(), None)
         shared = (one for one in bounds.accesses(judge) if one.extent.is_constant)
         if all(one.answer.verdict == "proved" for one in shared):
             return blocks
-    return Blocks(_COMMON[axes][0], False)
+    return Blocks((fitting or _COMMON[axes])[0], False)
+
+
+def _fitting(size: int) -> int:
+    """Threads of a block: no more than there can be."""
+    return min(max(size, 1), MOST_BLOCK)
 
 
 def _results(counts: dict[str, list[Answer]], records: Records) -> Iterator[CheckResult]:

@@ -113,7 +113,10 @@ def test_machine_code_in_words(result: AuditResult) -> None:
 
 def test_the_last_line(result: AuditResult) -> None:
     line = report.closing(result)
-    assert line == "1 error, 1 not known, 1 suppressed; proved 145/147 (on what that counts: --verbose); 2 kernels in 1.2 s"
+    assert (
+        line
+        == "1 error, 1 not known, 1 suppressed; proved 145/147 (on what that counts: --verbose); 2 kernels in 1.2 s"
+    )
     assert report.closing(AuditResult((), (), (), ())) == "no findings; nothing was to be proved; 0 kernels in 0.0 s"
 
 
