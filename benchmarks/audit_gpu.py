@@ -195,8 +195,9 @@ def figures(case: Any) -> dict[tuple[str, str], float]:
     from kbuild.audit import contracts
     from kbuild.audit.analysis import symbolic_run
     from kbuild.audit.answers import Judge
+    from kbuild.audit.lanes import NoNumber
     from kbuild.audit.launches import Launch
-    from kbuild.audit.patterns import costs_of_warps
+    from kbuild.audit.patterns import traffic_of
     from kbuild.audit.places import Blocks
 
     launch = Launch(case.launch.dim, case.launch.grid if case.at.grid else None, case.shapes, case.scalars)
@@ -206,11 +207,11 @@ def figures(case: Any) -> dict[tuple[str, str], float]:
     unknown: set[tuple[str, str]] = set()
     for access in records.accesses:
         key = access.memory.space, {"read": "ld", "write": "st"}.get(access.kind, access.kind)
-        costs = costs_of_warps(judge, access)
-        if costs is None:
+        try:
+            for found in traffic_of(judge, access, block=0):
+                sums[key] += (found.wavefronts if key[0] == "shared" else found.sectors).tolist()
+        except NoNumber:
             unknown.add(key)
-        else:
-            sums[key] += costs
     return {key: sum(costs) / len(costs) for key, costs in sums.items() if costs and key not in unknown}
 
 

@@ -19,6 +19,7 @@ from kbuild.audit.findings import CHECKS, SAFETY, CheckResult, Finding, Options,
 from kbuild.audit.launches import ANY, Launch
 from kbuild.audit.parts import Part
 from kbuild.audit.places import Blocks, Place, axes_of_threads
+from kbuild.audit.proving import Facts
 from kbuild.audit.records import Records
 from kbuild.audit.run import Run, State, TooLarge
 from kbuild.audit.solver import Solver
@@ -65,6 +66,9 @@ def _analysed(kernel: Kernel, options: Options, launch: Launch) -> Part:
         place, records = symbolic_run(kernel, blocks, launch)
     except TooLarge as error:
         return _gave_up(str(error))
+    if Facts(records.facts).refutes():
+        # From a contradiction everything follows: what is proved then says nothing.
+        records.unclear.append(("what the source states contradicts itself", kernel.function.span))
     deadline = time.monotonic() + options.time_limit
     judge = Judge(place, records, contracts.of_records(records), ask, deadline, options.verbose)
     findings: list[Finding] = []

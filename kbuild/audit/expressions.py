@@ -291,13 +291,13 @@ class Expressions:
             return begin + found.offset, place.type.size
         if isinstance(place, nodes.Component):
             begin, size = self.part_of(place.base, state)
-            number = self._component_number(place, state)
+            number = self.component_number(place, state)
             if number.is_constant:
                 return begin + number.constant * element_of(place.base.type).size, place.type.size
             return begin, size
         return 0, place.type.size
 
-    def _component_number(self, place: nodes.Component, state: State) -> Term:
+    def component_number(self, place: nodes.Component, state: State) -> Term:
         """Which component, row by row; what could be beyond is written down."""
         type = place.base.type
         extents = (type.rows, type.columns) if isinstance(type, Matrix) else (type.length,)  # type: ignore[attr-defined]
@@ -313,7 +313,7 @@ class Expressions:
         return number
 
     def _component(self, base: Value, expr: nodes.Component, state: State) -> Value:
-        number = self._component_number(expr, state)
+        number = self.component_number(expr, state)
         if not isinstance(base, Parts):
             return pure("component", expr.type, (base, number))
         width = len(base.items) if is_scalar(expr.type) else expr.type.length  # type: ignore[attr-defined]
@@ -392,8 +392,3 @@ def _element(type: Type, memory: Memory, indices: tuple[Term, ...], part: Part, 
             )
         )
     return fresh(type, f"{name}[…]", THREAD, taint)
-
-
-def span_of(expr: Expr, otherwise: Span | None) -> Span | None:
-    """Where an expression stands."""
-    return expr.span or otherwise

@@ -16,12 +16,11 @@ import numpy as np
 from kbuild.audit.answers import PROVED, Answer, Judge
 from kbuild.audit.lanes import Bools, Integers, Lanes, NoNumber, trip
 from kbuild.audit.records import Access
-from kbuild.audit.terms import Term
 from kbuild.audit.values import Memory
 from kbuild.errors import Span
 from kbuild.ir.types import Type
 from kbuild.traffic import access as traffic
-from kbuild.traffic.warps import Kind
+from kbuild.traffic.warps import Kind, WarpTraffic
 
 WARP: Final = 32
 TRIPS: Final = (0, 1, 2)  # of every loop
@@ -80,7 +79,7 @@ def _worst(judge: Judge, accesses: list[Access], layout: _Layout | None) -> tupl
     """(wavefronts, least) of the warp that has most; None where no address is known."""
     worst: tuple[int, int] | None = None
     for access in accesses:
-        for found in _of_warps(judge, access, layout or _Layout()):
+        for found in _of_warps(judge, access, layout or _PLAIN):
             if worst is None or found[0] - found[1] > worst[0] - worst[1]:
                 worst = found
     return worst
@@ -107,45 +106,30 @@ class _Layout:
         return total + total // WARP if self.is_skewed else total
 
 
+_PLAIN: Final = _Layout()
+
+
 def _of_warps(judge: Judge, access: Access, layout: _Layout) -> Iterator[tuple[int, int]]:
-    """(wavefronts, least) of every warp of a block."""
-    size = access.memory.element.size
-    numbers = np.arange(-(-judge.place.blocks.size // WARP) * WARP, dtype=np.int64)[: judge.place.blocks.size]
-    for number in TRIPS if _has_trips(access) else TRIPS[:1]:
-        lanes = Lanes(judge.place, judge.contracts, numbers, trip(number))
-        try:
-            offsets = layout.offsets(lanes, access)
-        except NoNumber:
-            return
-        active = lanes.active(access.path)
-        if not active.any():
-            continue
-        for part, width in _parts(access, size):
-            addresses = (offsets * size + part)[active]
-            found = traffic.traffic_per_warp("shared", _KINDS[access.kind], addresses, numbers[active], width)
+    """(wavefronts, least) of every warp of a block, as far as addresses are known."""
+    try:
+        for found in traffic_of(judge, access, layout):
             for waves, conflicts in zip(found.wavefronts, found.conflicts, strict=True):
                 yield int(waves), int(waves - conflicts)
+    except NoNumber:
+        return
 
 
-def costs_of_warps(judge: Judge, access: Access) -> list[int] | None:
-    """What an access costs each warp of the first block, in the first trips of its loops: passes over the banks of
-    shared memory, or sectors of an array. None where its addresses are not known."""
+def traffic_of(judge: Judge, access: Access, layout: _Layout = _PLAIN, block: int = 1) -> Iterator[WarpTraffic]:
+    """What an access costs the warps of a block, in the first trips of its loops. Raises NoNumber."""
     size = access.memory.element.size
     numbers = np.arange(judge.place.blocks.size, dtype=np.int64)
     space: traffic.Space = "shared" if access.memory.space == "shared" else "global"
-    costs: list[int] = []
     for number in TRIPS if _has_trips(access) else TRIPS[:1]:
-        lanes = Lanes(judge.place, judge.contracts, numbers, trip(number), block=0)
-        try:
-            offsets = _Layout().offsets(lanes, access)
-        except NoNumber:
-            return None
-        active = lanes.active(access.path)
+        lanes = Lanes(judge.place, judge.contracts, numbers, trip(number), block)
+        offsets, active = layout.offsets(lanes, access), lanes.active(access.path)
         for part, width in _parts(access, size) if active.any() else ():
             addresses = (offsets * size + part)[active]
-            found = traffic.traffic_per_warp(space, _KINDS[access.kind], addresses, numbers[active], width)
-            costs += (found.wavefronts if space == "shared" else found.sectors).tolist()
-    return costs
+            yield traffic.traffic_per_warp(space, _KINDS[access.kind], addresses, numbers[active], width)
 
 
 def _has_trips(access: Access) -> bool:
@@ -218,7 +202,7 @@ def _sectors(judge: Judge, accesses: list[Access]) -> Sectors:
     numbers = np.arange(min(WARP, judge.place.blocks.size), dtype=np.int64)
     lanes = Lanes(judge.place, judge.contracts, numbers, trip(0), block=0)
     try:
-        offsets = _Layout().offsets(lanes, first)
+        offsets = _PLAIN.offsets(lanes, first)
     except NoNumber:
         return Sectors(first.memory, first.span, first.kind, 0, 0, None, UNCLEAR)
     active = np.logical_or.reduce([lanes.active(one.path) for one in accesses])
@@ -286,8 +270,3 @@ def _of_trip(taken: Bools, active: Bools) -> Iterator[tuple[int, int]]:
         here = active[start : start + WARP]
         if here.any():
             yield int((taken[start : start + WARP] & here).sum()), int(here.sum())
-
-
-def row_of(memory: Memory) -> Term:
-    """The last extent of an array."""
-    return memory.extents[-1]

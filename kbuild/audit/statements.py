@@ -127,7 +127,7 @@ class Statements:
         else:
             assert isinstance(target, nodes.Component)
             base = self.expressions.value(target.base, state)
-            place = self.expressions._component_number(target, state)
+            place = self.expressions.component_number(target, state)
             new = _with_component(base, place, result, is_scalar(target.type), target)
         return new if isinstance(target.base, nodes.Read) else self._with_part(target.base, new, state)
 

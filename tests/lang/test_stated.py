@@ -56,6 +56,19 @@ def test_what_is_stated_decides(tmp_path: Path) -> None:
     assert "a.shape[1] == 3" in audited(tmp_path, TEXT.format("<", 2)).assumptions
 
 
+def test_nothing_is_proved_from_a_contradiction(tmp_path: Path) -> None:
+    text = """
+    @kb.kernel
+    def k(a: kb.array(dtype=float, shape=("n",)), n: int):
+        kb.assume(n == 4)
+        kb.assume(n < 2)
+        a[7] = 1.0
+    """
+    found = audited(tmp_path, text)
+    assert [one.verdict for one in found.checks] == ["unknown"]
+    assert any("contradicts itself" in one for one in found.assumptions)
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
