@@ -18,7 +18,8 @@ def in_words(example: Example) -> list[str]:
     facts += [f"{name}[{', '.join(map(str, at))}] = {value}" for name, at, value in example.contents]
     launch = f"a launch of dim {_tuple(example.dim)} in blocks of {example.block_dim}"
     if example.grid is not None and example.block is not None:
-        launch = f"a launch of {_extents(example.grid)} blocks of {_extents(example.block)} threads"
+        blocks = "block" if example.grid == (1, 1, 1) else "blocks"
+        launch = f"a launch of {_extents(example.grid)} {blocks} of {_extents(example.block)} threads"
     return [", ".join([launch, *facts]), *map(thread_in_words, example.threads)]
 
 

@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from kbuild.audit import barriers, bounds, initialization, models, patterns, races
 from kbuild.audit.answers import Answer, Judge
 from kbuild.audit.findings import Example, Finding, Thread, Verdict
 from kbuild.errors import Note, Span
+
+_HELP: Final[dict[str, str]] = {
+    "KB401": "keep the thread away by a condition on the array's extent, such as `if i < a.shape[0]:`",
+    "KB402": "put `kb.syncthreads()` between the two lines, where all threads of the block pass, or use atomics",
+    "KB403": "let each thread store to elements of its own, or use atomics such as `kb.atomic_add`",
+    "KB404": "move it to where all threads pass: out of the branch or loop, and before any `return`",
+    "KB414": "compute it in more bits, `kb.int64(…)`, or keep what goes into it small by a condition",
+    "KB415": "store or assign on every way that leads here; of shared memory, put `kb.syncthreads()` behind it",
+}
 
 
 class Wording:
@@ -166,6 +176,7 @@ class Wording:
             self.kernel,
             subject=subject,
             reason=answer.reason,
+            help=_HELP[code] if answer.verdict == "found" else None,
             notes=notes,
             example=example if answer.verdict == "found" else None,
         )

@@ -32,7 +32,8 @@ def _assumptions(ctx: Context, arguments: Sequence[ast.arg], parameters: Sequenc
         if not stated or symbol is None or not isinstance(symbol.type, Array):
             continue
         if not isinstance(ctx.owner, runtime.Kernel):
-            ctx.refuse("KB102", "a shape is stated of a kernel's parameters, not of a function's", argument)
+            text = "a shape is stated of a kernel's parameters, not of a function's"
+            ctx.refuse("KB102", text, argument, f"state it in the kernel, and write `ndim={len(stated)}` here")
         span = ctx.span(argument)
         for axis, extent in enumerate(stated):
             own: Expr = nodes.Extent(Read(symbol, symbol.type, span), axis, INT32, span)
@@ -43,7 +44,7 @@ def _assumptions(ctx: Context, arguments: Sequence[ast.arg], parameters: Sequenc
                 scalar = known[extent]
                 if scalar.type != INT32:
                     text = f"the shape of {symbol.name!r} names {extent!r}, which is {scalar.type} and no int"
-                    ctx.refuse("KB102", text, argument)
+                    ctx.refuse("KB102", text, argument, f"make {extent!r} an int, or give the extent another name")
                 other = Read(scalar, scalar.type, span), extent
             elif extent in named:
                 other = named[extent]

@@ -51,6 +51,7 @@ def test_what_is_stated_decides(tmp_path: Path) -> None:
     assert (good.verdict, good.proved) == ("proved", good.obligations)
     bad = audited(tmp_path, TEXT.format("<", 3))
     assert {one.subject for one in bad.findings if one.verdict == "found"} == {"a"}
+    assert all("a.shape[0]" in (one.help or "") for one in bad.findings)
     late = audited(tmp_path, TEXT.format("<=", 2))
     assert {one.subject for one in late.findings if one.verdict == "found"} == {"a", "b"}
     assert "a.shape[1] == 3" in audited(tmp_path, TEXT.format("<", 2)).assumptions
@@ -98,6 +99,7 @@ def test_refused(tmp_path: Path, text: str, said: str) -> None:
     with pytest.raises(CompileError, match=said) as refused:
         kernels.lower_text(tmp_path, text)
     assert {one.code for one in refused.value.diagnostics} == {"KB102"}
+    assert all(one.help for one in refused.value.diagnostics)
 
 
 @pytest.mark.parametrize("shape", [("n", -1), ("n", 1.0), ("a b",), ("n", None)])
