@@ -307,7 +307,7 @@ def _unit_key(members: Sequence[Found], request: Request, fmad: bool) -> str:
 def fingerprint() -> str:
     """Digest of the part of kbuild that turns source into CUDA C, and into what the self-test expects."""
     root = Path(__file__).parents[1]
-    names = "abi builtins constants generic identity launch_bounds layout scalars selftest types values"
+    names = "abi builtins constants generic identity launch_bounds launch_dim layout scalars selftest types values"
     files = [root / "loader" / f"{name}.py" for name in names.split()]
     files.append(root / "warp" / "functions.py")
     for room in ("ir", "intrinsics", "lang", "autodiff", "codegen", "scan", "sim"):
