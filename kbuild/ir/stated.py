@@ -40,6 +40,11 @@ def comparisons(kernel: Kernel) -> tuple[Comparison, ...]:
     return (*_assumed(kernel), *_launch_dim(kernel))
 
 
+def rows(kernel: Kernel) -> list[tuple[str, str, str, str]]:
+    """The same as a manifest has it."""
+    return [(one.left, one.operator, one.right, one.said) for one in comparisons(kernel)]
+
+
 def _launch_dim(kernel: Kernel) -> Iterator[Comparison]:
     for axis, extent in enumerate(kernel.launch_dim):
         term = _term(extent, set(kernel.function.parameters))

@@ -190,6 +190,10 @@ def build(
     writer.statements.append("%s = args" % (", ".join(arguments) + "," if arguments else "()"))
     for (name, type), argument in zip(kernel.parameters, arguments):
         writer.add(type, argument, name)
+    if kernel.stated is not None:
+        from . import stated
+
+        middle += stated.quick(kernel, more)
     ordinal = loaded.device.ordinal
     middle = middle.format(
         owners="".join(owner + ", " for owner in writer.owners),

@@ -232,6 +232,7 @@ _KERNEL = {
     "shared_memory": _May(_positive),  # bytes that each block of a plain kernel gets unless the launch says so
     "parameters": [_PARAMETER],
     "optional": _May([_text]),  # arrays that may be None: `values`, `model.mask`
+    "stated": _May({"line": _count, "rows": [[_text]]}),  # what every launch is held against, and where it stands
     "backward": _May(_Either("refused", _REFUSED, _ADJOINT)),  # none: built without
     "size": _count,
 }

@@ -211,6 +211,7 @@ def lower(kernels: Sequence[tuple[CudaKernel, str]], settings: CudaSettings) -> 
             "waits": False,
             "dynamic_shared": 0,
             "cluster_dim": 0,
+            "stated": [],
             "parameters": [[p.name, p.type.spelling] for p in said.parameters],
             "optional": list(said.optional),
             "shared_memory": kernel.cuda.shared_memory,

@@ -259,19 +259,3 @@ def test_the_annotation() -> None:
     assert repr(stated) == "array(dtype=float, shape=('n', 3))"
     assert stated != ArrayAnnotation(float, 2)
     assert stated == kb.array2d(dtype=float, shape=("n", 3))
-
-
-@kb.kernel
-def scaled(a: kb.array(dtype=float, shape=("n",)), b: kb.array(dtype=float, shape=("n",))):  # type: ignore[valid-type]
-    i = kb.tid()
-    if i < a.shape[0]:
-        b[i] = 2.0 * a[i]
-
-
-def test_the_simulator_holds_launches_against_it() -> None:
-    a, b = kb.array([1.0, 2.0], dtype=float, device="sim"), kb.zeros(2, dtype=float, device="sim")
-    kb.launch(scaled, 2, [a, b], device="sim")
-    assert b.tolist() == [2.0, 4.0]
-    short = kb.zeros(1, dtype=float, device="sim")
-    with pytest.raises(kb.sim.AssumptionFailed, match=r"b\.shape\[0\] == a\.shape\[0\]"):
-        kb.launch(scaled, 1, [a, short], device="sim")
