@@ -16,6 +16,7 @@ from kbuild.loader.errors import BundleError, LaunchError
 from kbuild.loader.kernel import BundleKernel
 from tests.helpers import fake_torch
 from tests.helpers.fake_cuda import FakeCuda, bundle_bytes, make_bundle
+from tests.helpers.situations import happens
 
 PARAMETERS = [("a", "array2[float32]"), ("b", "array1[float32]"), ("n", "int32")]
 ROWS = [
@@ -64,6 +65,12 @@ WRONG = [
 ]
 
 
+@happens(
+    "A launch",
+    "a launch does not agree with what its kernel states of shapes, of `dim` or of numbers",
+    "`LaunchError` that names the kernel, the parameter, both sizes, the line and the cure; nothing is launched, in "
+    "the simulator neither.",
+)
 @pytest.mark.parametrize(("dim", "changed", "what", "said", "other", "cure"), WRONG)
 def test_launches_are_held_against_it(
     cuda: FakeCuda, dim: int, changed: dict[str, int], what: str, said: str, other: str, cure: str
