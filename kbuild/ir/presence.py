@@ -23,11 +23,6 @@ def optional_parameters(function: Function) -> list[str]:
     return sorted(names[number] + rest for number, rest in _asked(function) | free)
 
 
-def asked_parameters(function: Function) -> frozenset[str]:
-    """The parameters that the function asks for, `if values:`: what it says of these may be of no array."""
-    return frozenset(function.parameters[number].name for number, way in _asked(function) if not way)
-
-
 def _arrays_in(type: Type, way: str = "") -> Iterator[str]:
     """The ways to the arrays in a parameter of a type."""
     if isinstance(type, Array):

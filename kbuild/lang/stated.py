@@ -1,9 +1,9 @@
 """What a kernel states of its launches: `a: kb.array(dtype=float, shape=("n", 3))`, `@kb.kernel(launch_dim="n")`.
 
 Shapes become what the kernel assumes when it begins: an extent that is a number is that number; one with the name of a
-scalar parameter is that scalar; extents of one name are equal. Of an array that the kernel asks for (`if a:`) that is
-so where there is one. `launch_dim` becomes, for each axis, the number, the scalar, or an extent of that name. The
-compiler and the audit may count on all of it, and every launch is held against it.
+scalar parameter is that scalar; extents of one name are equal. Of an array that may be None (the kernel asks `if a:`,
+or has no use for it) that is so where there is one. `launch_dim` becomes, for each axis, the number, the scalar, or an
+extent of that name. The compiler and the audit may count on all of it, and every launch is held against it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from kbuild.errors import Diagnostic, Report, Span, did_you_mean
 from kbuild.ir import nodes
 from kbuild.ir.nodes import Assume, Const, Expr, Function, Read, Symbol
-from kbuild.ir.presence import asked_parameters
+from kbuild.ir.presence import optional_parameters
 from kbuild.ir.types import BOOL, INT32, Array
 from kbuild.lang.annotations import parameters_of
 from kbuild.lang.context import Context
@@ -44,7 +44,7 @@ def assumptions(ctx: Context, arguments: Sequence[ast.arg], made: Function) -> t
 
 def _assumptions(ctx: Context, arguments: Sequence[ast.arg], made: Function) -> Iterator[Assume]:
     known = {one.name: one for one in made.parameters}
-    asked: frozenset[str] | None = None
+    optional: list[str] | None = None
     named: dict[str, list[_Extent]] = {}
     for argument in arguments:
         stated = of_parameter(ctx.owner, argument)
@@ -54,10 +54,10 @@ def _assumptions(ctx: Context, arguments: Sequence[ast.arg], made: Function) -> 
         if not isinstance(ctx.owner, runtime.Kernel):
             text = "a shape is stated of a kernel's parameters, not of a function's"
             ctx.refuse("KB102", text, argument, f"state it in the kernel, and write `ndim={len(stated)}` here")
-        asked = asked_parameters(made) if asked is None else asked
+        optional = optional_parameters(made) if optional is None else optional
         span = ctx.span(argument)
         for axis, extent in enumerate(stated):
-            own = _extent(symbol, axis, symbol.name in asked, span)
+            own = _extent(symbol, axis, symbol.name in optional, span)
             if isinstance(extent, int):
                 yield _equal(own, Const(extent, INT32, span), str(extent))
             elif extent in known:
@@ -148,9 +148,9 @@ def _size(kernel: runtime.Kernel, function: Function, definition: Definition, ex
         for axis, one in enumerate(of_parameter(kernel, argument))
         if one == extent
     ]
-    asked = asked_parameters(function)
+    optional = optional_parameters(function)
     for symbol, axis in arrays:
-        if symbol.name not in asked:
+        if symbol.name not in optional:
             return _extent(symbol, axis, False, place).expr
     if arrays:
         text = f"launch_dim names {extent!r}, and all arrays of that size may be None"

@@ -14,6 +14,7 @@ from kbuild.audit.findings import KernelAudit, Options
 from kbuild.audit.kernel import audit
 from kbuild.errors import CompileError
 from kbuild.ir import nodes
+from kbuild.ir.presence import optional_parameters
 from kbuild.ir.printer import print_kernel
 from kbuild.ir.stated import comparisons
 from kbuild.loader.layout import ArrayAnnotation
@@ -72,6 +73,21 @@ def test_of_an_array_that_may_be_none_it_is_so_where_there_is_one(tmp_path: Path
         ("b.shape[0]", "a.shape[0]"),
         ("c.shape[0]", "a.shape[0]"),
     ]
+
+
+@pytest.mark.parametrize("use", ["a.shape[0]", "1"])
+def test_an_array_without_a_use_may_be_none_too(tmp_path: Path, use: str) -> None:
+    """In Warp's dialect to ask for an extent is no use: of no array it is 0."""
+    text = f"""
+    import kbuild.warp as wp
+
+    @wp.kernel
+    def k(a: kb.array(dtype=float, shape="n"), b: kb.array(dtype=float, shape="n")):
+        b[0] = float({use})
+    """
+    (kernel,) = kernels.lower_text(tmp_path, text)
+    assert print_kernel(kernel).splitlines()[1] == "    assume((not present(a) or (b.shape[0] == a.shape[0])))"
+    assert optional_parameters(kernel.function) == ["a"]
 
 
 def test_of_arrays_that_may_all_be_none(tmp_path: Path) -> None:
