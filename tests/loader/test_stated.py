@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -89,13 +90,23 @@ def test_launches_are_held_against_it(
         resolve.launch(kernel, dim, wrong, record_cmd=True)
 
 
-def test_right_launches_are_quick_and_stay_so(cuda: FakeCuda, monkeypatch: pytest.MonkeyPatch) -> None:
-    kernel, args = stating(), given()
-    for _ in range(2):
-        kernel.launch(5, args)
-    monkeypatch.setattr(BundleKernel, "packing", None)  # the thorough way needs it
-    for _ in range(3):
-        kernel.launch(5, args)
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Makes a launch so often that it is quick, and then launches that must be."""
+
+    def launch(kernel: BundleKernel, *launches: tuple[Any, Any]) -> None:
+        for _ in range(2):
+            kernel.launch(*launches[0])
+        with monkeypatch.context() as patch:
+            patch.setattr(BundleKernel, "packing", None)  # the thorough way needs it
+            for one in launches:
+                kernel.launch(*one)
+
+    return launch
+
+
+def test_right_launches_are_quick_and_stay_so(cuda: FakeCuda, quick: Callable[..., None]) -> None:
+    quick(stating(), (5, given()), (7, given(7, length=7)), (5, given(n=3)))
     assert cuda.launches == 5
 
 
@@ -118,7 +129,7 @@ def test_a_kernel_that_states_nothing_pays_nothing(fake_library: Any) -> None:
     subprocess.run([sys.executable, "-c", text], check=True)
 
 
-def test_several_axes(cuda: FakeCuda) -> None:
+def test_several_axes(cuda: FakeCuda, quick: Callable[..., None]) -> None:
     rows = [
         ("dim[0]", "==", "a.shape[0]", "dim[0] == a.shape[0] (launch_dim)"),
         ("dim[1]", "==", "a.shape[1]", "dim[1] == a.shape[1] (launch_dim)"),
@@ -131,7 +142,7 @@ def test_several_axes(cuda: FakeCuda) -> None:
         for dim, axis in (((6, 3, 4), 0), ((5, 4, 4), 1), ((3, 5, 4), 0), ((5, 3, 8), 2), ((5, 3), 2), ((60,), 0)):
             with pytest.raises(LaunchError, match=rf"(?s)dim\[{axis}\] is .* over \d threads along axis {axis}"):
                 kernel.launch(dim, given())
-    assert kernel.launch != kernel.thorough
+    quick(kernel, ((5, 3, 4), given()), ((7, 3, 4), given(rows=7)), ((1, 3, 4), given(rows=1)))
 
 
 def test_a_dim_of_several_numbers_counts_as_many_threads(cuda: FakeCuda) -> None:
@@ -190,7 +201,7 @@ OPTIONAL = [
 ]
 
 
-def test_arrays_that_are_none_have_no_shape(cuda: FakeCuda) -> None:
+def test_arrays_that_are_none_have_no_shape(cuda: FakeCuda, quick: Callable[..., None]) -> None:
     kernel = stating(rows=OPTIONAL, optional=["b"])
     a, b, _ = given()
     for _ in range(4):
@@ -198,10 +209,10 @@ def test_arrays_that_are_none_have_no_shape(cuda: FakeCuda) -> None:
         kernel.launch(9, [a, b, 0])
         with pytest.raises(LaunchError, match=r"b\.shape\[0\] is 4"):
             kernel.launch(9, [a, arrays.zeros(4), 0])
-    assert kernel.launch != kernel.thorough
+    quick(kernel, (9, [a, None, 0]), (9, [a, b, 0]))
 
 
-def test_numbers_of_every_kind(cuda: FakeCuda) -> None:
+def test_numbers_of_every_kind(cuda: FakeCuda, quick: Callable[..., None]) -> None:
     parameters = [("dt", "float32"), ("x", "float64"), ("u", "uint64"), ("i", "int8"), ("h", "float16")]
     rows = [
         ("dt", "<", "0.1", "dt < 0.1"),
@@ -218,7 +229,7 @@ def test_numbers_of_every_kind(cuda: FakeCuda) -> None:
         for place, value in wrong:
             with pytest.raises(LaunchError, match=r"but line 12 of p\.kernels says"):
                 kernel.launch(1, [*right[:place], value, *right[place + 1 :]])
-    assert kernel.launch != kernel.thorough
+    quick(kernel, (1, right))
 
 
 @kb.struct
@@ -227,7 +238,7 @@ class Model:
     masses: kb.array(dtype=float)  # type: ignore[valid-type]
 
 
-def test_fields_of_structs(cuda: FakeCuda) -> None:
+def test_fields_of_structs(cuda: FakeCuda, quick: Callable[..., None]) -> None:
     name = f"{Model.__module__}:Model"
     structs = {name: {"size": 24, "align": 8, "fields": [["count", "int32", 0], ["masses", "array1[float32]", 8]]}}
     rows = [("model.masses.shape[0]", "==", "model.count", "x"), ("model.count", "<", "n", "x")]
@@ -239,7 +250,7 @@ def test_fields_of_structs(cuda: FakeCuda) -> None:
             kernel.launch(1, [5, wrong])
         with pytest.raises(LaunchError, match=r"parameter model: model\.count is 4.*n is 4"):
             kernel.launch(1, [4, right])
-    assert kernel.launch != kernel.thorough
+    quick(kernel, (1, [5, right]))
 
 
 def test_tensors_of_another_library(cuda: FakeCuda, monkeypatch: pytest.MonkeyPatch) -> None:
