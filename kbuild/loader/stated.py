@@ -180,7 +180,8 @@ class Stated:
             along = "" if self.ndim == 1 else " along axis %d" % one.left.axis
             cure = "launch it over %s threads%s" % (right, along)
         elif one.operator == "==" and _EXTENTS in one.left.words:
-            cure = "give an array that has %s elements there" % right
+            axis = one.left.words.partition(_EXTENTS)[2][:1]
+            cure = "give an array that has %s along axis %s" % (right, axis)
         found = (self.name, whose, words, left, self.line, self.name.partition(":")[0], one.said, other, cure, _CURE)
         return "%s: %s%s is %s, but line %d of %s says `%s`%s\n  help: %s, %s" % found
 

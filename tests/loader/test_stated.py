@@ -44,7 +44,7 @@ WRONG = [
         "parameter a: a.shape[1] is 4",
         "a.shape[1] == 3",
         "",
-        "give an array that has 3 elements there",
+        "give an array that has 3 along axis 1",
     ),
     (
         5,
@@ -52,7 +52,7 @@ WRONG = [
         "parameter b: b.shape[0] is 4",
         'b.shape[0] == a.shape[0] ("rows")',
         ", and a.shape[0] is 5",
-        "give an array that has 5 elements there",
+        "give an array that has 5 along axis 0",
     ),
     (5, {"n": -3}, "parameter n: n is -3", "n > 0", "", "give arguments that agree with it"),
     (
