@@ -221,6 +221,17 @@ def test_fields_and_overloads_state_no_shapes() -> None:
         kb.overload(generic, {"x": kb.array(dtype=float, shape=("n",))})
 
 
+@kb.cuda_kernel("scaled.cu")
+def in_cuda(a: kb.array(dtype=float, shape=("n",)), n: int):  # type: ignore[valid-type, empty-body]
+    ...
+
+
+def test_kernels_in_cuda_state_no_shapes() -> None:
+    _, (said, *_) = kernels.diagnose([in_cuda])
+    assert said.code == "KB102"
+    assert "a shape is stated of kernels in Python, and" in said.message
+
+
 @kb.kernel(launch_dim="n")
 def generic(x: kb.array(dtype=Any, shape=("n",))):  # type: ignore[valid-type]
     x[kb.tid()] = x.dtype(1)
