@@ -12,7 +12,7 @@ import time
 from _thread import RLock
 from ctypes import c_int, c_uint64
 
-from . import context, driver, finder, format, ordering, select
+from . import context, driver, finder, ordering, reading, select
 from .errors import BundleError, DriverError, LaunchError, did_you_mean
 from .kernel import BundleKernel
 from .schema import ADJOINT
@@ -49,7 +49,7 @@ class Bundle:
     not among `kernels`, over which a bundle goes, nor in its length: nobody launches them but a tape.
     """
 
-    def __init__(self, parsed: format.Parsed, label: str, allow_ptx: bool = False) -> None:
+    def __init__(self, parsed: reading.Parsed, label: str, allow_ptx: bool = False) -> None:
         self.parsed, self.label, self.allow_ptx = parsed, label, allow_ptx
         self.manifest: Row = parsed.manifest
         self.names: tuple[str, ...] = tuple(row["name"] for row in self.manifest["kernels"])  # adjoints too
@@ -121,18 +121,15 @@ class Bundle:
         search = _Search()
         driver.get()  # refuses in a forked child, where the lock may be held by a thread that is not there
         with self._lock, device.current(), ordering.Relaxed():  # a first launch may be one that is captured
-            selection = select.candidates(device, rows, self.allow_ptx)
-            found = self._first(rows, selection.order, kernel, device, search)
+            found = self._first(rows, select.order(device, rows, self.allow_ptx), kernel, device, search)
         if (search.loads or found is None) and _LISTENERS.intersection(sys.modules):
             from . import events
 
-            events.tell_loading(self.label, rows, device, search, selection.refusals)
+            events.tell_loading(self, rows, device, search)
         if found is None:
             from . import explaining  # after the fact alone
 
-            verdict = "nothing in %s runs on %s" % (self, explaining.describe_device(device))
-            reasons = explaining.describe_refusals(kernel["name"], rows, search.attempts + selection.refusals, verdict)
-            raise BundleError("\n".join([*reasons, *explaining.cures(self, device, rows)]))
+            raise BundleError(explaining.no_code(self, device, kernel["name"], rows, search.attempts))
         return found
 
     def _first(
@@ -230,7 +227,7 @@ def open(name: str | os.PathLike[str], digest: str | None = None, allow_ptx: boo
 def from_bytes(data: bytes, label: str, digest: str | None = None, allow_ptx: bool | None = None) -> Bundle:
     """A bundle that is in memory; `label` says in messages where it came from. See `open`."""
     try:
-        parsed = format.parse(data, lazy=True)
+        parsed = reading.read(data)
     except BundleError as error:
         raise BundleError("%s: %s\n  help: reinstall the package" % (label, error)) from None
     if digest is not None and parsed.digest != digest:
