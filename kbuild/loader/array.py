@@ -702,7 +702,7 @@ def _over(data: Any, dtype: Any, device: Any) -> array:
 
 
 def _foreign(ptr: int, shape: Any, strides: Any, dtype: Any, device: Any, owner: Any) -> array:
-    from . import context
+    from . import context, naming
 
     if shape is None or dtype is None:
         raise TypeError("array(ptr=…) needs shape=… and dtype=… too")
@@ -714,7 +714,7 @@ def _foreign(ptr: int, shape: Any, strides: Any, dtype: Any, device: Any, owner:
     except interface.Mismatch as error:
         raise ValueError("wanted the address of memory, got %s" % error) from None
     _descriptor_of(view)
-    place = context.device_of(view.ptr) if device is None and view.ptr else context.get_device(device)
+    place = naming.device_of(view.ptr) if device is None and view.ptr else context.get_device(device)
     return wrap(view, dtype, place, hold(owner))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import geometry
+import struct
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -10,6 +10,10 @@ if TYPE_CHECKING:
     from typing import Any
 
     Triple = tuple[int, int, int]
+
+
+MAX_THREADS = 2**31 - 1  # of one driver launch; a thread's linear number is an int32 that every driver accepts
+MAX_BLOCK = 1024
 
 
 class Shape:
@@ -30,7 +34,7 @@ class Shape:
         whole: bool = False,
         has_origin: bool = False,
         row: int = 0,
-        max_threads: int = geometry.MAX_BLOCK,
+        max_threads: int = MAX_BLOCK,
         plain: bool = False,
         shared: int = 0,
         cluster: int = 0,
@@ -59,7 +63,7 @@ def shape_of(row: dict[str, Any]) -> Shape:
         row.get("whole_blocks", False),
         row.get("origin", False),
         row.get("dynamic_shared", 0),
-        row.get("launch_bounds", (geometry.MAX_BLOCK,))[0],
+        row.get("launch_bounds", (MAX_BLOCK,))[0],
         row.get("plain", False),
         row.get("shared_memory", 0),
         row.get("cluster_dim", 0),
@@ -75,16 +79,26 @@ def shared_of(dim: Any, shape: Shape) -> int:
     return grids.shared_of(dim, shape)
 
 
-def plan(dim: object, shape: Shape, block_dim: int, max_blocks: int = 0) -> Iterator[tuple[bytes, Triple, Triple]]:
+def plan(dim: Any, shape: Shape, block_dim: int, max_blocks: int = 0) -> Iterator[tuple[bytes, Triple, Triple]]:
     """The driver launches that make up one launch: (header, blocks of the grid, threads of a block), in order.
 
     Of more than `max_blocks` blocks, if that is not 0, several are made. What shared memory they give says `shared_of`.
     Raises ValueError or TypeError for what cannot be launched.
     """
-    is_bounded = shape.max_threads < geometry.MAX_BLOCK
+    is_bounded = shape.max_threads < MAX_BLOCK
     if shape.whole or shape.row or shape.plain or is_bounded or hasattr(dim.__class__, "_kb_dim_"):
         from . import grids  # few kernels are launched so
 
         return grids.plan(dim, shape, block_dim, max_blocks)
+    is_plain = shape.ndim == 1 and dim.__class__ is block_dim.__class__ is max_blocks.__class__ is int
+    if is_plain and 0 < dim <= MAX_THREADS and 0 < block_dim <= MAX_BLOCK and max_blocks == 0:
+        return iter([(flat_header(dim, shape.has_origin), (-(-dim // block_dim), 1, 1), (block_dim, 1, 1))])
+    from . import geometry  # for several axes, several launches, and words
+
     pieces = geometry.plan(dim, shape.ndim, block_dim, shape.has_origin, max_blocks)
     return ((header, (count, 1, 1), (block_dim, 1, 1)) for header, count in pieces)
+
+
+def flat_header(count: int, has_origin: bool) -> bytes:
+    """The header of a launch of `count` threads whose kernel has one coordinate."""
+    return struct.pack("<II", count, 0) if has_origin else struct.pack("<I", count)

@@ -13,7 +13,7 @@ from _thread import RLock
 from ctypes import c_int, c_uint64
 
 from . import context, driver, finder, ordering, reading, select
-from .errors import BundleError, DriverError, LaunchError, did_you_mean
+from .errors import BundleError, DriverError, LaunchError
 from .kernel import BundleKernel
 from .schema import ADJOINT
 
@@ -74,8 +74,9 @@ class Bundle:
     def __getitem__(self, name: str) -> BundleKernel:
         index = self._index.get(name)
         if index is None:
-            message = "%s has no kernel %r%s; it holds %s"
-            raise LaunchError(message % (self, name, did_you_mean(name, self.names), ", ".join(self.kernels) or "none"))
+            from . import explaining
+
+            raise LaunchError(explaining.no_kernel(self, name))
         return self.kernel(index)
 
     def __iter__(self) -> Iterator[str]:
@@ -141,7 +142,7 @@ class Bundle:
                 module = self._module(rows[i], device, search)
             except DriverError as error:
                 if error.code not in driver.NO_BINARY:
-                    raise _in_time(error) from None
+                    raise _worded(error) from None
                 search.attempts.append((i, error.name))
                 continue
             return _function(module, kernel["entry"], kernel["name"]), rows[i]
@@ -202,16 +203,14 @@ def _function(module: int, entry: str, name: str) -> int:
         found = cuda.query("cuModuleGetFunction", module, entry.encode(), about=name)
         cuda.call("cuFuncGetAttribute", value, _MAX_THREADS, found, about=name)
     except DriverError as error:
-        raise _in_time(error) from None
+        raise _worded(error) from None
     return found
 
 
-def _in_time(error: DriverError) -> DriverError:
-    """The error; where a capture forbids that code is loaded, with the cure."""
-    if error.code != driver.UNSUPPORTED:
-        return error
-    cure = "\n  help: load the code before the capture: kb.preload(), bundle.preload()"
-    return DriverError(str(error) + cure, error.call, error.code, error.name)
+def _worded(error: DriverError) -> DriverError:
+    from . import failures
+
+    return failures.in_time(error)
 
 
 def open(name: str | os.PathLike[str], digest: str | None = None, allow_ptx: bool | None = None) -> Bundle:

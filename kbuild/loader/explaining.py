@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from . import finder, refusals, select
+from .errors import did_you_mean
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -101,3 +102,9 @@ def no_code(bundle: Bundle, device: Any, name: str, rows: list[Row], attempts: l
     verdict = "nothing in %s runs on %s" % (bundle, describe_device(device))
     refused = attempts + refusals.reasons(device, rows, bundle.allow_ptx)
     return "\n".join([*describe_refusals(name, rows, refused, verdict), *cures(bundle, device, rows)])
+
+
+def no_kernel(bundle: Bundle, name: str) -> str:
+    """What to say about a kernel that a bundle does not have."""
+    held = ", ".join(bundle.kernels) or "none"
+    return "%s has no kernel %r%s; it holds %s" % (bundle, name, did_you_mean(name, bundle.names), held)

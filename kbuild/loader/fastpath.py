@@ -42,10 +42,11 @@ an integer, a number out of range and what is no number; the rest is compared he
 from __future__ import annotations
 
 import operator
-import os
+from os import environ
 
-from . import abi, context, driver, ordering, pack, recent, uses
-from .scalars import SEQUENCES
+from . import abi, driver, ordering, pack, recent, uses
+from .context import VARIABLE, Device, devices, get_device, scopes
+from .pack import SEQUENCES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -120,7 +121,7 @@ class Writer:
         else:
             key = "key%d" % len(self.keys)
             given = type.given if isinstance(type, abi.Flat) else type
-            self.keys[key] = pack.array_key(given, context.get_device(self.ordinal))
+            self.keys[key] = pack.array_key(given, devices()[self.ordinal])
             name = self.named(value)
             self.is_placed = self.is_placed or path not in self.optional
             self.add_array(name, key, type, path in self.optional)
@@ -210,8 +211,8 @@ def build(
         "find": loaded.prefixes.find,
         "give": loaded.pool.append,
         "invoke": driver.get().invoke,
-        "kinds": (int, str, context.Device),  # since 0 == 0.0 == False
-        "is_first": context.get_device(os.environ.get(context.VARIABLE, 0)) is loaded.device,
+        "kinds": (int, str, Device),  # since 0 == 0.0 == False
+        "is_first": (get_device(environ[VARIABLE]) if VARIABLE in environ else devices()[0]) is loaded.device,
         "known": loaded.prefixes.known,
         "log": recent.log(ordinal).append,
         "name": kernel.name,
@@ -219,7 +220,7 @@ def build(
         "pack_into": kernel.struct.pack_into,
         "pop": loaded.pool.pop,
         "put_stream": put_stream,
-        "scopes": context.scopes,
+        "scopes": scopes,
         "sequences": SEQUENCES,
         "stream_handle": ordering.stream_handle,
         "thorough": kernel.thorough,
@@ -271,6 +272,6 @@ def _current_stream(ordinal: int) -> Any:
     return current.stream(ordinal)
 
 
-def _spellings(device: context.Device) -> frozenset[object]:
+def _spellings(device: Device) -> frozenset[object]:
     """How a caller may name a device."""
     return frozenset((device, str(device), device.ordinal, *(["cuda"] if device.ordinal == 0 else [])))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from . import abi
 from .fastpath import Unexpected
-from .scalars import SEQUENCES
+from .pack import SEQUENCES
 from .values import class_of
 
 TYPE_CHECKING = False

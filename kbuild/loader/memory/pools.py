@@ -9,7 +9,7 @@ from __future__ import annotations
 from ctypes import Structure as _Structure
 from ctypes import byref, c_int, c_size_t, c_ubyte, c_uint64, c_ushort, c_void_p, cast
 
-from .. import context, driver, ordering
+from .. import context, driver, naming, ordering
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ def of(place: context.Device) -> Pool | None:
 
 def set_pool_limit(size: int | None, device: Any = None) -> None:
     """How many bytes a GPU's pool keeps for later arrays when it is waited for; None: all. No effect without a pool."""
-    pool = of(context.gpu(device))
+    pool = of(naming.gpu(device))
     if pool is not None:
         pool.set_limit(_UNLIMITED if size is None else size)
 
@@ -136,7 +136,7 @@ def trim_memory(keep: int = 0, device: Any = None) -> None:
     """Gives memory that no array holds back to the GPU, for other libraries and processes, but for `keep` bytes."""
     from . import allocation
 
-    place = context.gpu(device)
+    place = naming.gpu(device)
     allocation.reclaim(place, wait=True)
     pool = of(place)
     if pool is not None:

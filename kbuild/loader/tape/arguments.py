@@ -10,7 +10,7 @@ import sys
 from .. import abi, foreign, generic, interface
 from ..array import array
 from ..layout import abi_type
-from ..scalars import SEQUENCES
+from ..pack import SEQUENCES
 from ..values import class_of
 from .gradients import is_differentiable
 from .overlap import span
