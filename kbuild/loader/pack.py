@@ -146,7 +146,7 @@ class Packing:
 
 def _fits(type: abi.Scalar, value: Any) -> bool:
     try:
-        struct.pack(type.code, value)
+        struct.pack("<" + type.code, value)  # as it is written: in its own format no float is too large
     except (struct.error, OverflowError):
         return False
     return True
