@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 
 from . import abi, context, current, describing, dlpack, foreign, frameworks, hosts, interface, naming, ordering, waits
-from .array import array
+from .array_class import array
 from .errors import describe
 from .layout import abi_type
 from .streams import Stream, stream_of

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from .errors import DriverError
 
 # What programs import that declare kernels or make arrays; any other has all that launches when the driver starts.
-_REST = frozenset(("%s.types" % __package__, "%s.array" % __package__))
+_REST = frozenset(("%s.types" % __package__, "%s.array_class" % __package__))
 
 LIBRARIES = ("libcuda.so.1", "/usr/lib/wsl/lib/libcuda.so.1")
 

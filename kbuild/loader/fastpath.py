@@ -260,23 +260,14 @@ _ELSEWHERE = {
     False: "(scopes or not is_first) if device is None else (device not in devices or device.__class__ not in kinds)",
 }
 
-# A look-up finds 2 for 2.0, so types are compared besides. An int is seen at once, a tuple as long as the kernel has
-# axes costs 10 ns an axis, all others a call.
-_CHECK_AXES = """
-            try:
-                {names} = dim
-                if {wrong}: check_dim(dim)
-            except (TypeError, ValueError):
-                check_dim(dim)"""
 
-
+# A look-up finds 2 for 2.0, so types are compared besides. An int is seen at once; all others cost a call.
 def _dim_check(ndim: int) -> str:
     if ndim == 1:
         return "check_dim(dim)"
-    names = ["n%d" % axis for axis in range(ndim)]
-    return _CHECK_AXES.format(
-        names=", ".join(names), wrong=" or ".join("%s.__class__ is not int" % name for name in names)
-    )
+    from . import fastrecords
+
+    return fastrecords.axes_check(ndim)
 
 
 def _check_dim(dim: Any) -> None:

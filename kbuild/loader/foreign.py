@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 
 from . import abi, buffers, describing, frameworks, hosts, interface, naming, waits
-from .array import array, wrap
+from .array_class import array, wrap
 from .errors import describe
 from .layout import abi_type
 from .values import class_of

@@ -9,7 +9,7 @@ from __future__ import annotations
 from ctypes import Structure as _Structure
 from ctypes import byref, c_int, c_size_t, c_ubyte, c_uint64, c_ushort, c_void_p, cast
 
-from .. import context, driver, naming, ordering
+from .. import context, driver, ordering
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ def of(place: context.Device) -> Pool | None:
 
 def set_pool_limit(size: int | None, device: Any = None) -> None:
     """How many bytes a GPU's pool keeps for later arrays when it is waited for; None: all. No effect without a pool."""
-    pool = of(naming.gpu(device))
+    pool = of(_gpu(device))
     if pool is not None:
         pool.set_limit(_UNLIMITED if size is None else size)
 
@@ -136,9 +136,15 @@ def trim_memory(keep: int = 0, device: Any = None) -> None:
     """Gives memory that no array holds back to the GPU, for other libraries and processes, but for `keep` bytes."""
     from . import allocation
 
-    place = naming.gpu(device)
+    place = _gpu(device)
     allocation.reclaim(place, wait=True)
     pool = of(place)
     if pool is not None:
         context.synchronize(place)  # what was given back in the order of a stream is free when that has come so far
         pool.trim(keep)
+
+
+def _gpu(device: Any) -> context.Device:
+    from .. import naming  # no part of a start
+
+    return naming.gpu(device)

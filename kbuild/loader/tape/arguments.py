@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 
 from .. import abi, foreign, generic, interface
-from ..array import array
+from ..array_class import array
 from ..layout import abi_type
 from ..pack import SEQUENCES
 from ..values import class_of
