@@ -17,32 +17,23 @@ MAX_BLOCK = 1024
 
 
 class Shape:
-    """What of a kernel decides how it is launched: coordinates of `tid()`, whole blocks, a header with an origin, bytes
-    of a `row` of the array whose size the launch gives (0: none), and the most threads that a block may have. `plain`:
-    it is written in CUDA C++, and gets `shared` bytes of shared memory where a launch says nothing. A block has `most`
-    for launches to give on a device (None: not known yet), beside `static` bytes that the kernel declares. `cluster`
-    blocks along x run together (0: each for itself).
+    """What of a kernel decides how it is launched, by its row of the manifest: coordinates of `tid()`, whole blocks, a
+    header with an origin, bytes of a `row` of the array whose size the launch gives (0: none), and the most threads
+    that a block may have. `plain`: it is written in CUDA C++, and gets `shared` bytes of shared memory where a launch
+    says nothing. A block has `most` for launches to give on a device (None: not known yet), beside `static` bytes that
+    the kernel declares. `cluster` blocks along x run together (0: each for itself).
     """
 
-    __slots__ = (
-        "cluster", "has_origin", "max_threads", "most", "ndim", "plain", "row", "shared", "static", "whole",
-    )  # fmt: skip
-
-    def __init__(
-        self,
-        ndim: int,
-        whole: bool = False,
-        has_origin: bool = False,
-        row: int = 0,
-        max_threads: int = MAX_BLOCK,
-        plain: bool = False,
-        shared: int = 0,
-        cluster: int = 0,
-    ) -> None:
-        self.ndim, self.whole, self.has_origin, self.row = ndim, whole, has_origin, row
-        self.max_threads, self.plain, self.shared, self.cluster = max_threads, plain, shared, cluster
-        self.most: int | None = None
-        self.static = 0
+    def __init__(self, row: dict[str, Any], most: int | None = None, static: int = 0) -> None:
+        self.ndim: int = row["ndim"]
+        self.whole: bool = row.get("whole_blocks", False)
+        self.has_origin: bool = row.get("origin", False)
+        self.row: int = row.get("dynamic_shared", 0)
+        self.max_threads: int = row.get("launch_bounds", (MAX_BLOCK,))[0]
+        self.plain: bool = row.get("plain", False)
+        self.shared: int = row.get("shared_memory", 0)
+        self.cluster: int = row.get("cluster_dim", 0)
+        self.most, self.static, self._row = most, static, row
 
     @property
     def is_open(self) -> bool:
@@ -51,23 +42,7 @@ class Shape:
 
     def on_device(self, most: int, static: int) -> Shape:
         """The same on a device whose blocks may have `most` bytes of shared memory."""
-        found = Shape(self.ndim, self.whole, self.has_origin, self.row, self.max_threads, self.plain, self.shared)
-        found.most, found.static, found.cluster = max(most - static, 0), static, self.cluster
-        return found
-
-
-def shape_of(row: dict[str, Any]) -> Shape:
-    """The shape of a kernel by its row of the manifest."""
-    return Shape(
-        row["ndim"],
-        row.get("whole_blocks", False),
-        row.get("origin", False),
-        row.get("dynamic_shared", 0),
-        row.get("launch_bounds", (MAX_BLOCK,))[0],
-        row.get("plain", False),
-        row.get("shared_memory", 0),
-        row.get("cluster_dim", 0),
-    )
+        return Shape(self._row, max(most - static, 0), static)
 
 
 def shared_of(dim: Any, shape: Shape) -> int:

@@ -149,7 +149,7 @@ class BundleKernel:
         self.block_dim: int = row["block_dim"]
         self.any_block_dim: bool = row.get("any_block_dim", False)
         self.waits: bool = row.get("waits", False)
-        self.shape = blocks.shape_of(row)
+        self.shape = blocks.Shape(row)
         self.size: int = row["size"]
         self.offsets: list[int] = [p["offset"] for p in row["parameters"]]
         self.parameters: list[tuple[str, abi.Type]] = [

@@ -158,4 +158,4 @@ def test_equal_grids_are_one() -> None:
 def test_an_ordinary_dim_is_planned_as_ever() -> None:
     for dim, ndim in ((100, 1), ((3, 2**30), 2), ((5, 7), 2)):
         wanted = [(header, (count, 1, 1), (64, 1, 1)) for header, count in geometry.plan(dim, ndim, 64)]
-        assert list(blocks.plan(dim, blocks.Shape(ndim), 64)) == wanted
+        assert list(blocks.plan(dim, blocks.Shape({"ndim": ndim}), 64)) == wanted
