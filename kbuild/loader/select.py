@@ -67,7 +67,7 @@ def rank(device: Device, row: Row, allow_ptx: bool) -> Rank:
     cuda, oldest = tuple(row["cuda"]), tuple(row["driver"])
     is_ptx = row["kind"] == "ptx"
     if is_ptx:
-        is_right = allow_ptx and number <= device.number and cuda <= device.driver
+        is_right = allow_ptx and cuda <= device.driver
     elif device.is_tegra:  # where drivers of CUDA 11 take each other's code, and minor versions matter in all others
         is_right = number == device.number and (cuda <= device.driver or cuda[0] == device.driver[0] == 11)
     else:
