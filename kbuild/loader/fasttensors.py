@@ -34,7 +34,7 @@ elif lent:
     if handle: stream = handle
 if handle and lent and captures: raise Unexpected
 buffer, config, function, params, _ = slot = pop()
-pack_into(buffer, 0, start, {leaves})
+{packing}
 if handle:
     put_stream(buffer, {stream_offset}, handle)
     note_use(handle, stream, mine)

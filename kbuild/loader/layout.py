@@ -10,7 +10,7 @@ import sys
 
 from . import abi
 from .errors import describe, did_you_mean
-from .scalars import SEQUENCES
+from .pack import SEQUENCES
 from .values import Mat, Vec, class_of
 
 TYPE_CHECKING = False

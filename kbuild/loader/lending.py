@@ -101,3 +101,17 @@ def _hint(type: abi.Array, value: object) -> str:
         return ": pass its contiguous(), or annotate the parameter with kb.indexedarray"
     is_on_host = hasattr(value, "__array_interface__") or isinstance(value, (list, bytes, bytearray, memoryview))
     return IN_HOST_MEMORY if is_on_host or hasattr(value.__class__, "__dlpack__") else ""
+
+
+def follow(gpu: Any, stream: Any, handle: int, packing: Packing) -> tuple[Any, int]:
+    """(stream, handle) of a launch with these arguments, which waits for what their libraries are still doing."""
+    if packing.tensors:
+        from . import frameworks
+
+        stream, handle = frameworks.follow(gpu.ordinal, stream, handle, packing.streams, packing.tensors)
+    for producer in packing.streams:
+        if max(producer, 1) != max(handle, 1):  # 0 and 1 both mean the default stream
+            from . import waits
+
+            waits.wait_unless_captured(gpu, producer, handle)
+    return stream, handle

@@ -81,7 +81,7 @@ def execute(
 
 def _empty(target: Compiled, dim: Any) -> tuple[int, ...]:
     """How a launch without threads has none."""
-    return grids.extents(dim, blocks.Shape(target.kernel.ndim), target.block_dim)[2]
+    return grids.extents(dim, blocks.Shape({"ndim": target.kernel.ndim}), target.block_dim)[2]
 
 
 def _on_host(target: Compiled, args: Any) -> Any:
@@ -126,8 +126,9 @@ def extents(target: Compiled, dim: Any, block_dim: int | None) -> Launch | None:
     size = target.block_dim if block_dim is None else block_dim
     whole = in_whole_blocks(target.kernel)
     row, bounds = dynamic_row(target.kernel.function) or 0, target.kernel.launch_bounds
-    most, cluster = bounds[0] if bounds else geometry.MAX_BLOCK, target.kernel.cluster_dim or 0
-    shape = blocks.Shape(target.kernel.ndim, whole, True, row, most, cluster=cluster)
+    said = {"ndim": target.kernel.ndim, "origin": True, "whole_blocks": whole, "dynamic_shared": row}
+    ends = {"cluster_dim": target.kernel.cluster_dim or 0, "launch_bounds": bounds or [geometry.MAX_BLOCK]}
+    shape = blocks.Shape({**said, **ends})
     if shape.row:
         shape = shape.on_device(limits.MOST_SHARED, dynamic_start(target.kernel.function))
     try:

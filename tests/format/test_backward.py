@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from kbuild.loader import format, schema_later, struct_table
+from kbuild.loader import abi, format, schema_later, struct_table
 from kbuild.loader.errors import BundleError
 from tests.helpers import bundles
 
@@ -32,7 +32,7 @@ SAVED = [
 
 def rows(parameters: list[tuple[str, str]]) -> tuple[list[dict[str, Any]], int]:
     types = struct_table.parse(STRUCTS)
-    parsed = [format.schema.abi.parse(spelling, types) for _, spelling in parameters]
+    parsed = [abi.parse(spelling, types) for _, spelling in parameters]
     offsets, size = format.layout(1, parsed, True)
     made = [
         {"name": name, "type": spelling, "offset": offset, "size": type.size}

@@ -28,14 +28,14 @@ def fill(data: kb.array(dtype=int), value: int):
     i = kb.tid()
     data[i] = value * STEP
 
+@kb.kernel
+def wrong(data: kb.array(dtype=int)):
+    data[kb.tid()] = missing
+
 @kb.kernel(launch_dim="n")
 def stating(data: kb.array(dtype=float, shape=("n",)), twice: kb.array(dtype=float, shape=("n",))):
     i = kb.tid()
     twice[i] = 2.0 * data[i]
-
-@kb.kernel
-def wrong(data: kb.array(dtype=int)):
-    data[kb.tid()] = missing
 """
 
 
