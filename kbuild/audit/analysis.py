@@ -116,10 +116,10 @@ def _costs(report: Wording, judge: Judge) -> Iterator[tuple[str, Answer, list[Fi
 
 def symbolic_run(kernel: Kernel, blocks: Blocks, launch: Launch) -> tuple[Place, Records]:
     """Runs a kernel for one thread that stands for all."""
-    place = Place(kernel, blocks, launch)
+    given = statements.parameters(kernel.function, changed_parameters(kernel.function), launch)
+    place = Place(kernel, blocks, launch, statements.launch_dim(kernel, given))
     run = Run(place, LIBRARY)
     machine = statements.Statements(run)
-    given = statements.parameters(kernel.function, changed_parameters(kernel.function), launch)
     run.records.parameters = [(one.name, value) for one, value in zip(kernel.function.parameters, given, strict=True)]
     first = run.new_phase()
     state = State({}, TRUE, first, run.new_phase())

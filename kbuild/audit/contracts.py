@@ -135,7 +135,8 @@ def _infer(found: Contracts, access: Access, index: Term, extent: Term, facts: F
         for atom in most.atoms():
             if atom.kind == "symbol" and (atom.low is None or atom.low < 0):
                 one = terms.of(atom)
-                found.fact(conditions.at_most(terms.ZERO, one), f"{one} >= 0")
+                if not facts.at_least_zero(one):  # as that of a launch is
+                    found.fact(conditions.at_most(terms.ZERO, one), f"{one} >= 0")
         found.extent(extent, most + 1)
 
 

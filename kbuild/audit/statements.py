@@ -6,6 +6,7 @@ depends on the condition. Loops have a file of their own.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -19,7 +20,7 @@ from kbuild.audit.terms import STORED, SYNC, THREAD, UNIFORM, Term
 from kbuild.audit.values import Memory, Parts, Reference, Value, array_of, either, fresh, pure, zero
 from kbuild.errors import InternalError
 from kbuild.ir import nodes
-from kbuild.ir.nodes import COLLECTIVES, Expr, Function, Stmt
+from kbuild.ir.nodes import COLLECTIVES, Expr, Function, Kernel, Stmt
 from kbuild.ir.traverse import root_of
 from kbuild.ir.types import Array, Shared, Struct
 
@@ -311,6 +312,27 @@ def _with_component(base: Value, place: Term, result: Value, is_element: bool, t
     else:
         return pure("changed", target.base.type, (base, place, result))
     return Parts(tuple(items))
+
+
+def launch_dim(kernel: Kernel, given: Sequence[Value]) -> list[Term]:
+    """The extents of every launch that the kernel says, of what the launch gives."""
+    values = dict(zip(kernel.function.parameters, given, strict=True))
+
+    def term(extent: Expr) -> Term:
+        match extent:
+            case nodes.Const(value):
+                return terms.number(int(value))
+            case nodes.Extent(nodes.Read(symbol), axis):
+                array = values[symbol]
+                assert isinstance(array, Reference)
+                return array.extents[axis]
+            case nodes.Read(symbol):
+                number = values[symbol]
+                assert isinstance(number, Term)
+                return number
+        raise InternalError(f"the audit does not know {extent!r:.400} as an extent of launches")
+
+    return [term(one) for one in kernel.launch_dim]
 
 
 def parameters(function: Function, changed: frozenset[str], launch: Launch) -> list[Value]:

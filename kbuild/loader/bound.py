@@ -68,14 +68,15 @@ def bind(
 class BoundLaunch:
     """See `bind`. Call it, or `launch()` it; of one, one thread at a time.
 
-    `set` and `set_dim` change it: the next launch has the new arguments. Without a stream of its own it runs on the one
-    that was meant when it was bound, and inside `kb.capture` in that thread on the one that is captured.
+    `set` and `set_dim` change it: the next launch has the new arguments, and is held against what the kernel states.
+    Without a stream of its own it runs on the one that was meant when it was bound, and inside `kb.capture` in that
+    thread on the one that is captured.
     """
 
     __slots__ = (
         "_args", "_block_dim", "_config", "_entry", "_function", "_handle", "_has_tensors", "_invoke", "_is_free",
-        "_loaded", "_log", "_max_blocks", "_owners", "_params", "_slots", "_starts", "_values", "device", "dim",
-        "kernel", "stream",
+        "_is_held", "_loaded", "_log", "_max_blocks", "_owners", "_params", "_slots", "_starts", "_values", "device",
+        "dim", "kernel", "stream",
     )  # fmt: skip
 
     def __init__(
@@ -105,6 +106,7 @@ class BoundLaunch:
         self.set_stream(stream)
         self._wait(packing)
         self.set_dim(dim)
+        self._hold()
 
     def _wait(self, packing: Any) -> None:
         """Lets the stream wait for what other libraries are doing to their arrays now."""
@@ -154,6 +156,7 @@ class BoundLaunch:
     def _carefully(self) -> None:
         """Several grids, or the first one again, to find the right context or to say what is wrong."""
         driver.get()  # refuses in a forked child
+        self._hold()
         for slot in self._slots:
             self.kernel.invoke(self._loaded, slot)
         self._log(self._entry)
@@ -168,6 +171,7 @@ class BoundLaunch:
         from . import graphs
 
         driver.get()  # refuses in a forked child
+        self._hold()
         bound = self._handle
         handle = (graphs.captured_here(self.device) or bound) if self._is_free else bound
         nodes = []
@@ -189,6 +193,7 @@ class BoundLaunch:
 
     def node_parameters(self) -> list[bytes]:
         """The driver's CUDA_KERNEL_NODE_PARAMS of each grid, for graphs; they point into the launch buffers."""
+        self._hold()
         return [
             _NODE.pack(self._loaded.function, *_SIZES.unpack_from(slot[0]), ctypes.addressof(slot[4]), 0)
             for slot in self._slots
@@ -258,6 +263,21 @@ class BoundLaunch:
         self._entry = (self.kernel.name, self.dim, self.stream)
         self._config = self._function = self._params = None
         self._invoke: Any = _not_ready
+        self._is_held = self.kernel.stated is None
+        if self._is_held:
+            self._get_ready()
+
+    def _hold(self) -> None:
+        """Holds the launch, as it has been changed, against what the kernel states. Raises LaunchError."""
+        if not self._is_held:
+            from . import stated  # few kernels say anything
+
+            stated.hold(self.kernel, self._values, self.dim, self._block_dim, self.device)
+            self._is_held = True
+            self._get_ready()
+
+    def _get_ready(self) -> None:
+        """Lets a call be one of the driver's."""
         if len(self._slots) == 1 and checks.VARIABLE not in os.environ:
             _, self._config, self._function, self._params, _ = self._slots[0]
             self._invoke = driver.get().invoke

@@ -193,6 +193,10 @@ def build(
     writer.statements.append("%s = args" % (", ".join(arguments) + "," if arguments else "()"))
     for (name, type), argument in zip(kernel.parameters, arguments):
         writer.add(type, argument, name)
+    if kernel.stated is not None:
+        from . import stated
+
+        middle += stated.quick(kernel, more)
     ordinal, packing = loaded.device.ordinal, []
     for number, (offset, pack_into, leaves) in enumerate(_parts(kernel.struct.format, ["start", *writer.leaves])):
         writer.keys["pack%d" % number] = pack_into

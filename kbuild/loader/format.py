@@ -26,6 +26,7 @@ Versions of the format. The first 56 bytes, and `generator` in the manifest, sta
         2026-11-30   of a kernel `launch_bounds`, of a cubin `constants`, of a kernel in it `min_blocks`
         2026-11-30   of a kernel `plain` and `shared_memory`; the type `flat`
         2026-11-30   of a kernel `cluster_dim`
+        2026-11-30   of a kernel `stated`
 """
 
 from __future__ import annotations
@@ -111,8 +112,8 @@ def _pad(data: bytes) -> bytes:
 def parse(data: Bytes, lazy: bool = False) -> Parsed:
     """Read a bundle and check everything in it. BundleError says what is wrong and where.
 
-    `lazy` leaves each blob's digests to the moment when `Parsed.blob` is asked for it, and what is said of adjoints to
-    `check_backward`: the loader starts so, by way of `reading.read`.
+    `lazy` leaves each blob's digests to the moment when `Parsed.blob` is asked for it, and what is said of adjoints and
+    of launches to their first use (`schema_later`): the loader starts so, by way of `reading.read`.
     """
     view = memoryview(data).cast("B")
     text, start = _manifest_text(view)
@@ -120,17 +121,11 @@ def parse(data: Bytes, lazy: bool = False) -> Parsed:
     _check_extent(manifest["blobs"], view, start)
     parsed = Parsed(manifest, structs, view[start:])
     if not lazy:
-        check_backward(manifest)
+        from . import schema_later
+
+        schema_later.check(manifest, structs)
         parsed.verify()
     return parsed
-
-
-def check_backward(manifest: Row) -> None:
-    """Check what a manifest says of adjoints beyond its shape. BundleError says what is wrong and where."""
-    if any("backward" in row for row in manifest["kernels"]):
-        from . import schema_backward  # no start needs it
-
-        schema_backward.check(manifest)
 
 
 def _manifest_text(view: memoryview) -> tuple[bytes, int]:

@@ -156,6 +156,7 @@ class BundleKernel:
             (p["name"], abi.parse(p["type"], bundle.structs)) for p in row["parameters"]
         ]
         self.optional: frozenset[str] = frozenset(row.get("optional", ()))
+        self.stated: Any = row.get("stated")  # what launches are held against; a `stated.Stated` from the first on
         start = header_of(row)
         fields = [(type, offset) for (_, type), offset in zip(self.parameters, self.offsets)]
         block = pack.fields_format(fields, start, self.size)
@@ -216,6 +217,10 @@ class BundleKernel:
 
             providers.launch_on(gpu.kind, self.source or self, dim, args, stream, gpu, block_dim, max_blocks)
             return
+        if self.stated is not None:
+            from . import stated  # few kernels say anything
+
+            stated.hold(self, packing.values, dim, block_dim, gpu)
         if is_empty:
             return
         if stream is None and context.scopes:

@@ -186,6 +186,7 @@ _KERNEL = {
     "shared_memory": May(is_positive),  # bytes that each block of a plain kernel gets unless the launch says so
     "parameters": [_PARAMETER],
     "optional": May([is_text]),  # arrays that may be None: `values`, `model.mask`
+    "stated": May({"line": is_count, "rows": [[is_text]]}),  # what every launch is held against, and where it stands
     "backward": May(Either("refused", _REFUSED, _ADJOINT)),  # none: built without
     "size": is_count,
 }

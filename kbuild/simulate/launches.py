@@ -60,10 +60,12 @@ def execute(
         if place.kind == "cuda":
             raise LaunchError(f"{target.name}: parameter {path}: the array is on {place}, but the launch is on sim")
     shape = extents(target, dim, block_dim)
+    data = struct.pack(target.format, *packing.values)
+    if target.stated is not None:
+        target.stated.check(data, _empty(target, dim) if shape is None else shape.dim)
     if shape is not None:
         if like is not None:
             limits.check(target, shape, like)
-        data = struct.pack(target.format, *packing.values)
         read_only = {name for (name, _), value in zip(target.parameters, args, strict=True) if _is_read_only(value)}
         told = [*watchers, *observers.watchers(target, shape), *([NotANumbers()] if asked.nan else ())]
         checks = Checks(asked.races, asked.unassigned, asked.divisions)
@@ -75,6 +77,11 @@ def execute(
             fault.kernel = target.name
             raise fault.with_traceback(None) from None  # it has happened in the kernel, not in the simulator
     return target
+
+
+def _empty(target: Compiled, dim: Any) -> tuple[int, ...]:
+    """How a launch without threads has none."""
+    return grids.extents(dim, blocks.Shape({"ndim": target.kernel.ndim}), target.block_dim)[2]
 
 
 def _on_host(target: Compiled, args: Any) -> Any:

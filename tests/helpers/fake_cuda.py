@@ -283,12 +283,13 @@ def bundle_bytes(
     plain: bool = False,
     shared_memory: int = 0,
     cluster_dim: int = 0,
+    stated: Sequence[Sequence[str]] = (),
     **changes: Any,
 ) -> bytes:
     """A bundle of one kernel for some targets; `optional` names the arrays that may be None.
 
     `any_block_dim`: how large a block is, is the loader's choice. `plain`: the kernel is written in CUDA C++, and gets
-    `shared_memory` bytes where a launch says nothing.
+    `shared_memory` bytes where a launch says nothing. `stated`: what launches are held against.
     """
     kernel = dict(kernel_rows(name, parameters, ndim, structs or {}, block_dim, plain), optional=list(optional))
     if shared_memory:
@@ -305,6 +306,8 @@ def bundle_bytes(
         kernel["dynamic_shared"] = dynamic_shared
     if cluster_dim:
         kernel["cluster_dim"] = cluster_dim
+    if stated:
+        kernel["stated"] = {"line": 12, "rows": [list(row) for row in stated]}
     rows = [cubin_row(target, [0], 0) for target in targets]
     for row in rows:
         row["resources"][0]["registers"] = registers

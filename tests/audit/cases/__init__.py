@@ -72,6 +72,7 @@ MODULES: Final = (
     "orders",
     "graphs",
     "nested",
+    "declared",
 )
 NOMINAL: Final = 256  # threads of a block, where a kernel does not say
 SUITES: Final = frozenset({"GPUVerify", "ScoR", "Indigo", "own"})
