@@ -61,6 +61,7 @@ class Judge:
     reasoning: list[Reasoning] = field(default_factory=list)
     _facts: dict[Condition, Facts] = field(default_factory=dict)
     _general: Facts | None = None
+    _seconds: dict[tuple[bool, frozenset[Atom]], tuple[Other, Facts]] = field(default_factory=dict)
     _lanes: Lanes | None = None
 
     def is_late(self) -> bool:
@@ -80,6 +81,16 @@ class Judge:
         found = self._facts.get(path)
         if found is None:
             found = self._facts[path] = Facts([path], self._general)
+        return found
+
+    def second(self, is_in_block: bool, loose: frozenset[Atom] = frozenset()) -> tuple[Other, Facts]:
+        """Another thread, of the same block or not, perhaps in another trip of the loops that are `loose`; and what is
+        known of both."""
+        found = self._seconds.get((is_in_block, loose))
+        if found is None:
+            other = self.place.other(is_in_block, loose)
+            facts = Facts([*self.contracts.facts, *self.records.facts, *map(other.condition, self.records.facts)])
+            found = self._seconds[is_in_block, loose] = other, facts
         return found
 
     def weak(self) -> list[Condition]:

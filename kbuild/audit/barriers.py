@@ -80,13 +80,12 @@ def _answer(judge: Judge, reach: Reach) -> Answer:
         return PROVED
     if _is_same(judge, own):
         return PROVED
-    other = judge.place.other(True)
+    other, general = judge.second(True)
     missing = conditions.any_of(conditions.negation(other.condition(one)) for one in own)
     known: list[Condition] = [reach.path, missing]
     known += [other.condition(one) for one in conditions.conjuncts(reach.path) if one in granted]
     if reach.of == "warp":
         known.append(judge.place.in_same_warp(other, judge.facts(conditions.TRUE)))
-    base = Facts([*judge.contracts.facts, *judge.records.facts, *[other.condition(f) for f in judge.records.facts]])
-    if Facts(known, base).refutes():
+    if Facts(known, general).refutes():
         return PROVED
     return judge.answer(known, [], [reach.path], other)

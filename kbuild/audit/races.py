@@ -122,7 +122,7 @@ def _met(judge: Judge, one: Access, two: Access, is_in_block: bool, loose: froze
             return PROVED
     if judge.is_late():
         return LATE
-    other = judge.place.other(is_in_block, loose)
+    other, general = judge.second(is_in_block, loose)
     known: list[Condition] = [one.path, other.condition(two.path)]
     if is_in_block:
         together = _together(one.phases, two.phases, other)
@@ -143,8 +143,7 @@ def _met(judge: Judge, one: Access, two: Access, is_in_block: bool, loose: froze
         return PROVED
     known.append(distinct)
     known += _unique(judge, own, other)
-    facts = Facts([*judge.contracts.facts, *judge.records.facts, *[other.condition(f) for f in judge.records.facts]])
-    facts = Facts(known, facts)
+    facts = Facts(known, general)
     if facts.refutes():
         return PROVED
     equations = list(_split(own, others, facts))

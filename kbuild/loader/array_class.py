@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import struct
 
-from . import abi, interface, kinds, stated
+from . import abi, annotation, interface, kinds
 from .layout import ArrayAnnotation, abi_type, field_class
 from .values import class_of
 
@@ -93,8 +93,8 @@ class array(Shaped):
     ) -> Any:
         """The annotation, or the array; see the class."""
         ndim = cls._ndim if ndim is None else ndim
-        if data is None and ptr is None and (shape is None or stated.is_stated(shape)):
-            return stated.annotation(cls, dtype, ndim, shape)
+        if data is None and ptr is None and (shape is None or annotation.is_stated(shape)):
+            return annotation.annotation(cls, dtype, ndim, shape)
         from . import array as making  # which makes instances of this class
 
         if ptr is not None:

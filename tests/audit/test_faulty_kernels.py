@@ -10,6 +10,7 @@ from kbuild.audit import solver
 from kbuild.audit.findings import Verdict
 from kbuild.audit.kernel import Options, audit
 from kbuild.audit.launches import Launch
+from tests.audit.score import PATIENT
 from tests.helpers import kernels
 
 BLOCK = (64, 1, 1)
@@ -236,7 +237,7 @@ def verdict(folder: Path, text: str, check: str, use_solver: bool) -> Verdict:
     _, declared = kernels.load(kernels.write(folder, text))
     lowered, diagnostics = kernels.diagnose(declared, asserts=True)
     assert lowered, diagnostics
-    result = audit(lowered[0], Options(block=BLOCK, use_solver=use_solver))
+    result = audit(lowered[0], Options(block=BLOCK, use_solver=use_solver, time_limit=PATIENT))
     return next(one.verdict for one in result.checks if one.check == check)
 
 
