@@ -1,6 +1,6 @@
 """What makes arrays: `kb.empty`, `kb.zeros`, `kb.full` and their like, and the forms of `kb.array(…)`.
 
-Without data, address or shape `kb.array` is the annotation `array(dtype=T, ndim=n)`; so is `array2d[T]` (annotation.py).
+Without data, address or shape `kb.array` is the annotation `array(dtype=T, ndim=n)`; so is `array2d[T]`: annotation.py.
 """
 
 from __future__ import annotations
