@@ -290,9 +290,10 @@ class BundleKernel:
     def device_of(self, packing: pack.Packing, wanted: Any) -> Any:
         """The device asked for, which must be the arrays' own. Raises LaunchError."""
         places = packing.places
-        found = context.get_device(places[0][1] if wanted is None and places else wanted)
-        if not packing.addresses and all(place is found for _, place in places):
-            return found
+        if not packing.addresses:
+            found = context.get_device(places[0][1] if wanted is None and places else wanted)
+            if all(place is found for _, place in places):
+                return found
         from . import places as elsewhere  # for arrays of other libraries, and on other GPUs
 
         return elsewhere.device_of(self.name, packing, wanted)
