@@ -149,6 +149,7 @@ class Writer:
         return "address(%s)" % name
 
     def _unpack(self, value: str, types: list[Any]) -> None:
+        value = self.named(value)  # a field is read once: it may be changed meanwhile
         names = [self.name() for _ in types]
         self.statements.append("if %s.__class__ not in sequences: raise Unexpected" % value)
         self.statements.append("%s, = %s" % (", ".join(names), value))
