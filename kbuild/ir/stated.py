@@ -8,10 +8,11 @@ That is what it assumes where every thread gets, as far as it compares numbers t
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeAlias
 
 from kbuild.errors import Span
 from kbuild.ir import nodes
@@ -19,14 +20,17 @@ from kbuild.ir.nodes import Expr, Kernel, Symbol
 from kbuild.ir.traverse import root_of, walk
 from kbuild.ir.types import Scalar
 
+Polynomial: TypeAlias = "dict[tuple[str, ...], int]"  # products of names, and how often each
+
 _OPERATORS: Final = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 _TURNED: Final = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """`left` and `right` are terms: `n` or `model.n`, `a.shape[0]`, `dim[0]`, a number; of `n % 4` the right one is 0.
-    `said` is what the source says. Where a term is of an array that may be None, and is, nothing is said."""
+    """`left` and `right` are terms: `n` or `model.n`, `a.shape[0]`, `dim[0]`, a number, sums of products of these as
+    `rows * columns + -1`; of a remainder, `n % 4`, the right one is 0. `said` is what the source says. Where a term is
+    of an array that may be None, and is, nothing is said."""
 
     left: str
     operator: str
@@ -104,11 +108,11 @@ def _comparison(condition: Expr, stmt: nodes.Assume, given: set[Symbol]) -> Comp
 
 
 def _is_number(term: str) -> bool:
-    return term[0] in "-.0123456789"
+    return term.replace(".", "").replace("e-", "").replace("e+", "").lstrip("-").isdigit()
 
 
 def _term(expr: Expr, given: set[Symbol]) -> str | None:
-    """What the launch gives, or a number; None for anything else."""
+    """What the launch gives, a number, or a sum of products of these; None for anything else."""
     if not isinstance(expr.type, Scalar) or expr.type.kind not in ("int", "uint", "float"):
         return None
     match expr:
@@ -117,10 +121,51 @@ def _term(expr: Expr, given: set[Symbol]) -> str | None:
         case nodes.Binary("mod", value, nodes.Const(divisor)) if expr.type.kind != "float" and divisor > 0:
             term = _term(value, given)
             return None if term is None or "%" in term or _is_number(term) else f"{term} % {divisor}"
+    if expr.type.kind == "float":
+        return _path(expr, given)
+    found = _polynomial(expr, given)
+    return None if found is None else _spelled(found)
+
+
+def _polynomial(expr: Expr, given: set[Symbol]) -> Polynomial | None:
+    """An integer expression; it wraps as a whole as each of its operations does."""
+    match expr:
+        case nodes.Const(value):
+            return {(): int(value)}
+        case nodes.Unary("neg", operand):
+            return _product({(): -1}, _polynomial(operand, given))
+        case nodes.Binary("add", left, right):
+            return _sum(_polynomial(left, given), _polynomial(right, given))
+        case nodes.Binary("sub", left, right):
+            return _sum(_polynomial(left, given), _product({(): -1}, _polynomial(right, given)))
+        case nodes.Binary("mul", left, right):
+            return _product(_polynomial(left, given), _polynomial(right, given))
         case nodes.Extent(array, axis):
             path = _path(array, given)
-            return None if path is None else f"{path}.shape[{axis}]"
-    return _path(expr, given)
+            return None if path is None else {(f"{path}.shape[{axis}]",): 1}
+    path = _path(expr, given)
+    return None if path is None else {(path,): 1}
+
+
+def _sum(a: Polynomial | None, b: Polynomial | None) -> Polynomial | None:
+    if a is None or b is None:
+        return None
+    return {factors: n for factors in {**a, **b} if (n := a.get(factors, 0) + b.get(factors, 0))}
+
+
+def _product(a: Polynomial | None, b: Polynomial | None) -> Polynomial | None:
+    if a is None or b is None:
+        return None
+    found: Polynomial | None = {}
+    for (one, n), (other, m) in itertools.product(a.items(), b.items()):
+        found = _sum(found, {tuple(sorted((*one, *other))): n * m})
+    return found
+
+
+def _spelled(found: Polynomial) -> str:
+    """`2 * n * m + -1`."""
+    parts = ((*([str(n)] if n != 1 or not factors else []), *factors) for factors, n in found.items())
+    return " + ".join(" * ".join(one) for one in parts) or "0"
 
 
 def _path(expr: Expr, given: set[Symbol]) -> str | None:

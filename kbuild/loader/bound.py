@@ -74,8 +74,8 @@ class BoundLaunch:
     """
 
     __slots__ = (
-        "_args", "_block_dim", "_entry", "_handle", "_has_tensors", "_invoke", "_is_free",
-        "_is_held", "_loaded", "_log", "_max_blocks", "_owners", "_ready", "_slots", "_starts", "_values", "device", "dim",
+        "_args", "_block_dim", "_entry", "_handle", "_has_tensors", "_invoke", "_is_free", "_is_held",
+        "_loaded", "_log", "_max_blocks", "_owners", "_ready", "_slots", "_starts", "_values", "device", "dim",
         "kernel", "stream",
     )  # fmt: skip
 

@@ -1,10 +1,11 @@
 """What kernels say of their launches, held against each: `a.shape[0] == b.shape[0]`, `dim[0] == a.shape[0]`, `n > 0`.
 
 A manifest has a row for each: two terms, what is between them, and what the source says. A term is a number,
-`dim[axis]`, a parameter or a field of one (`model.n`), an extent of an array (`a.shape[0]`), or the remainder of one
-(`n % 4`). All but `dim` lies in the launch's parameter block, as kernels see it, so that is where it is read: whatever
-library an array is of, and on whichever device the launch is. Where a term is of an array that may be None, and is,
-its row says nothing. Kernels without such rows never import this module.
+`dim[axis]`, a parameter or a field of one (`model.n`), an extent of an array (`a.shape[0]`), a sum of products of these
+(`rows * columns + -1`, which wraps as it does in kernels), or the remainder of one of these (`n % 4`). All but `dim`
+lies in the launch's parameter block, as kernels see it, so that is where it is read: whatever library an array is of,
+and on whichever device the launch is. Where a term is of an array that may be None, and is, its row says nothing.
+Kernels without such rows never import this module.
 """
 
 from __future__ import annotations
@@ -35,27 +36,63 @@ OPERATORS = {
     ">=": operator.ge,
 }
 _EXTENTS = ".shape["
+_INTEGERS = {"b": -8, "h": -16, "i": -32, "q": -64, "B": 8, "H": 16, "I": 32, "Q": 64}  # bits, negative: signed
 _CURE = "or change what the kernel says, and build again"
 
 
-class Term:
-    """One side of a comparison. `value` is a number; else `axis` is one of `dim`, or `at` is where to read it (offset,
+class Factor:
+    """A number (`value`), a number of the launch's threads (`axis` of `dim`), or what is read: `at` is where (offset,
     format), and `present` where the address of an array lies that may be None.
     """
 
-    __slots__ = ("at", "axis", "divisor", "present", "value", "words")
+    __slots__ = ("at", "axis", "present", "value")
 
-    def __init__(self, text: str) -> None:
-        self.words, self.value, self.axis, self.divisor = text, None, -1, 0
+    def __init__(self) -> None:
+        self.value, self.axis = None, -1
         self.at: tuple[int, str] | None = None
         self.present: tuple[int, str] | None = None
 
     value: int | float | None
 
+
+class Term:
+    """One side of a comparison: a sum of products, of which the remainder by `divisor` is meant if that is not 0.
+    `bits` are those of the type in which it is computed, negative for signed ones; 0 where nothing is.
+    """
+
+    __slots__ = ("bits", "divisor", "products", "words")
+
+    def __init__(self, words: str, products: list[list[Factor]], divisor: int) -> None:
+        self.words = words.replace(" + -1 * ", " - ").replace(" + -", " - ")
+        self.products, self.divisor, self.bits = products, divisor, 0
+        if len(products) > 1 or len(products[0]) > 1:
+            codes = {"i" if one.at is None else one.at[1] for one in self.factors if one.value is None}
+            if len(codes) > 1 or not codes <= set(_INTEGERS):
+                raise ValueError("%r computes with %s" % (words, " and ".join(sorted(codes)) or "nothing"))
+            self.bits = _INTEGERS[codes.pop()] if codes else 0
+
+    @property
+    def factors(self) -> list[Factor]:
+        return [factor for product in self.products for factor in product]
+
+    @property
+    def first(self) -> Factor:
+        """What it is, where nothing is computed."""
+        return self.products[0][0]
+
+    @property
+    def is_number(self) -> bool:
+        return all(one.value is not None for one in self.factors)
+
+    @property
+    def is_dim(self) -> bool:
+        return any(one.axis >= 0 for one in self.factors)
+
     @property
     def parameter(self) -> str:
-        """The parameter that it is of, if it is."""
-        return "" if self.at is None else self.words.partition(".")[0].partition(" ")[0]
+        """The parameter that it is, or is of, if it is one."""
+        is_one = self.bits == 0 and self.first.at is not None
+        return self.words.partition(".")[0].partition(" ")[0] if is_one else ""
 
 
 class Comparison:
@@ -72,7 +109,13 @@ class Comparison:
 
     @property
     def is_of_dim(self) -> bool:
-        return self.left.axis >= 0 or self.right.axis >= 0
+        return self.left.is_dim or self.right.is_dim
+
+    @property
+    def optional(self) -> list[tuple[int, str]]:
+        """Where the addresses of arrays lie without which nothing is said."""
+        found = [one.present for term in self.terms for one in term.factors if one.present is not None]
+        return list(dict.fromkeys(found))
 
 
 class Stated:
@@ -97,8 +140,8 @@ class Stated:
         self._fields = {field: (type, offset) for field, type, offset in fields}
         self.comparisons = [self._comparison(row) for row in rows]
         self.is_of_dim = any(one.is_of_dim for one in self.comparisons)
-        places = {place for one in self.comparisons for term in one.terms for place in (term.at, term.present) if place}
-        self._places = sorted(places)
+        factors = [factor for one in self.comparisons for term in one.terms for factor in term.factors]
+        self._places = sorted({place for one in factors for place in (one.at, one.present) if place is not None})
         self._read = struct.Struct(_format(self._places)).unpack_from
 
     def _comparison(self, row: Sequence[str]) -> Comparison:
@@ -108,20 +151,26 @@ class Stated:
         made = Comparison(self._term(left), operator, self._term(right), said)
         if operator not in OPERATORS:
             raise ValueError("%r compares nothing" % operator)
-        if made.left.value is not None:
+        if made.left.is_number:
             raise ValueError("%r stands on the left" % left)
         return made
 
     def _term(self, text: str) -> Term:
-        found = Term(text)
-        path, _, divisor = text.partition(" % ")
-        if divisor:
-            found.divisor = _number(divisor)  # type: ignore[assignment]
-            if type(found.divisor) is not int or found.divisor < 1:
-                raise ValueError("%r has no divisor" % text)
-        head, _, axis = path.partition("[") if path.endswith("]") else (path, "", "")
-        if path[:1] in "-.0123456789" and not divisor:
-            found.value = _number(path)
+        path, _, last = text.partition(" % ")
+        divisor = _number(last) if last else 0
+        if type(divisor) is not int or divisor < 0 or (last and not divisor):
+            raise ValueError("%r has no divisor" % text)
+        products = [[self._factor(one) for one in product.split(" * ")] for product in path.split(" + ")]
+        found = Term(text, products, divisor)
+        if divisor and found.first.at is not None and found.first.at[1] not in _INTEGERS:
+            raise ValueError("%r is no integer" % text)
+        return found
+
+    def _factor(self, text: str) -> Factor:
+        found = Factor()
+        head, _, axis = text.partition("[") if text.endswith("]") else (text, "", "")
+        if text[:1] in "-.0123456789":
+            found.value = _number(text)
         elif head == "dim" and axis:
             found.axis = _axis(text, axis, self.ndim)
         elif axis and head.endswith(_EXTENTS[:-1]):
@@ -134,11 +183,9 @@ class Stated:
             found.at = offset + start + 4 * number, "i"
             found.present = (offset, "Q") if array in self.optional else None
         else:
-            type_, offset = self._field(path)
+            type_, offset = self._field(text)
             if not isinstance(type_, abi.Scalar) or type_.kind == "bool":
                 raise ValueError("%r is no number" % text)
-            if divisor and type_.kind == "float":
-                raise ValueError("%r is no integer" % text)
             found.at = offset, type_.code
         return found
 
@@ -163,7 +210,7 @@ class Stated:
         for one in self.comparisons:
             if 0 in axes and not one.is_of_dim:
                 continue
-            if any(term.present is not None and not read[term.present] for term in one.terms):
+            if not all(read[place] for place in one.optional):
                 continue
             left, right = [_value(term, read, axes) for term in one.terms]
             if not OPERATORS[one.operator](left, right):
@@ -172,14 +219,14 @@ class Stated:
     def _refusal(self, one: Comparison, left: Any, right: Any) -> str:
         parameter = one.left.parameter or one.right.parameter
         whose = "parameter %s: " % parameter if parameter and not one.is_of_dim else ""
-        is_dim = one.left.axis >= 0
+        is_dim = one.left.first.axis >= 0 and not one.left.bits
         words = "dim" if is_dim and self.ndim == 1 else one.left.words
-        other = "" if one.right.value is not None else ", and %s is %s" % (one.right.words, right)
+        other = "" if one.right.is_number else ", and %s is %s" % (one.right.words, right)
         cure = "give arguments that agree with it"
         if is_dim and one.operator == "==":
-            along = "" if self.ndim == 1 else " along axis %d" % one.left.axis
+            along = "" if self.ndim == 1 else " along axis %d" % one.left.first.axis
             cure = "launch it over %s threads%s" % (right, along)
-        elif one.operator == "==" and _EXTENTS in one.left.words:
+        elif one.operator == "==" and _EXTENTS in one.left.words and not one.left.bits:
             axis = one.left.words.partition(_EXTENTS)[2][:1]
             cure = "give an array that has %s along axis %s" % (right, axis)
         found = (self.name, whose, words, left, self.line, self.name.partition(":")[0], one.said, other, cure, _CURE)
@@ -196,12 +243,12 @@ class Stated:
         names = {place: "s%d" % number for number, place in enumerate(places)}
         axes = [names.get((self.base + 4 * axis, "I"), "") for axis in range(self.ndim)]
         if self.ndim > 1:
-            axes[0] = "%s // (%s)" % (axes[0], " * ".join(axes[1:]))
+            axes[0] = "(%s // (%s))" % (axes[0], " * ".join(axes[1:]))
         parts = []
         for one in self.comparisons:
             left, right = [_spelled(term, names, axes) for term in one.terms]
-            missing = ["not %s or " % names[term.present] for term in one.terms if term.present is not None]
-            parts.append("(%s%s %s %s)" % ("".join(dict.fromkeys(missing)), left, one.operator, right))
+            missing = ["not %s or " % names[place] for place in one.optional]
+            parts.append("(%s%s %s %s)" % ("".join(missing), left, one.operator, right))
         read = struct.Struct(_format(places)).unpack_from
         return "%s, = stated(buffer)\nif not (%s): raise Unexpected" % (
             ", ".join(names[place] for place in places),
@@ -237,16 +284,31 @@ def _axis(text: str, axis: str, ndim: int) -> int:
 
 
 def _value(term: Term, read: dict[tuple[int, str], Any], axes: Sequence[int]) -> Any:
-    if term.value is not None:
-        return term.value
-    found = axes[term.axis] if term.at is None else read[term.at]
-    return found % term.divisor if term.divisor else found
+    total: Any = 0
+    for product in term.products:
+        number: Any = 1
+        for one in product:
+            number *= one.value if one.value is not None else axes[one.axis] if one.at is None else read[one.at]
+        total += number
+    if term.bits:
+        total &= (1 << abs(term.bits)) - 1
+        if term.bits < 0:
+            total -= total >> (-term.bits - 1) << -term.bits
+    return total % term.divisor if term.divisor else total
 
 
 def _spelled(term: Term, names: dict[tuple[int, str], str], axes: list[str]) -> str:
-    if term.value is not None:
-        return repr(term.value)
-    found = axes[term.axis] if term.at is None else names[term.at]
+    """What `_value` computes, in Python."""
+
+    def factor(one: Factor) -> str:
+        return repr(one.value) if one.value is not None else axes[one.axis] if one.at is None else names[one.at]
+
+    found = " + ".join(" * ".join(map(factor, product)) for product in term.products)
+    if term.bits > 0:
+        found = "(%s & %d)" % (found, (1 << term.bits) - 1)
+    elif term.bits:
+        half = 1 << (-term.bits - 1)
+        found = "((%s + %d & %d) - %d)" % (found, half, 2 * half - 1, half)
     return "%s %% %d" % (found, term.divisor) if term.divisor else found
 
 

@@ -51,7 +51,7 @@ def _groups(kernel: Kernel) -> dict[str, frozenset[str]]:
     """Terms that are stated to be equal, by each of them."""
     found: dict[str, frozenset[str]] = {}
     for one in comparisons(kernel):
-        if one.operator == "==" and "%" not in one.left:
+        if one.operator == "==" and " " not in one.left + one.right:  # what is computed only the kernel's run will tell
             both = found.get(one.left, frozenset({one.left})) | found.get(one.right, frozenset({one.right}))
             found.update(dict.fromkeys(both, both))
     return found

@@ -152,6 +152,35 @@ def test_what_the_host_can_hold_launches_against(tmp_path: Path) -> None:
     assert "ndim=2 launch_dim=(a.shape[0], int32(4))(a: " in print_kernel(kernel)
 
 
+SUMS = """
+    @kb.kernel
+    def k(a: kb.array(dtype=float), starts: kb.array(dtype=int), n: int, m: int, u: kb.uint32, x: float):
+        kb.assume(starts.shape[0] == n + 1)
+        kb.assume(a.shape[0] >= n * m - 2 * (m - 1))
+        kb.assume(-n < 3 and (n + m) % 4 == 0)
+        kb.assume(u - kb.uint32(1) < kb.uint32(7))
+        kb.assume(3 <= 2 * n)
+        kb.assume(n - n == 0)
+        kb.assume(x + 1.0 > 0.0)
+        kb.assume(n // 2 > 0)
+        kb.assume(n + starts[0] > 0)
+        kb.assume((n % 4) * m == 0)
+        a[0] = x
+"""
+
+
+def test_sums_of_products(tmp_path: Path) -> None:
+    (kernel,) = kernels.lower_text(tmp_path, SUMS)
+    assert [f"{one.left} {one.operator} {one.right}" for one in comparisons(kernel)] == [
+        "starts.shape[0] == n + 1",
+        "a.shape[0] >= m * n + -2 * m + 2",
+        "-1 * n < 3",
+        "n + m % 4 == 0",
+        "u + -1 < 7",
+        "2 * n >= 3",
+    ]
+
+
 @pytest.mark.parametrize(
     ("option", "said", "help"),
     [
@@ -190,6 +219,17 @@ def test_fields_and_overloads_state_no_shapes() -> None:
         Model()
     with pytest.raises(TypeError, match="x: an overload gives types: the generic kernel itself states shapes"):
         kb.overload(generic, {"x": kb.array(dtype=float, shape=("n",))})
+
+
+@kb.cuda_kernel("scaled.cu")
+def in_cuda(a: kb.array(dtype=float, shape=("n",)), n: int):  # type: ignore[valid-type, empty-body]
+    ...
+
+
+def test_kernels_in_cuda_state_no_shapes() -> None:
+    _, (said, *_) = kernels.diagnose([in_cuda])
+    assert said.code == "KB102"
+    assert "a shape is stated of kernels in Python, and" in said.message
 
 
 @kb.kernel(launch_dim="n")

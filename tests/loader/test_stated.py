@@ -232,6 +232,56 @@ def test_numbers_of_every_kind(cuda: FakeCuda, quick: Callable[..., None]) -> No
     quick(kernel, (1, right))
 
 
+SUMS = [
+    ("a.shape[0]", "==", "n + 1", "a.shape[0] == n + 1"),
+    ("b.shape[0]", ">=", "a.shape[0] * a.shape[1] + -2 * n", "b.shape[0] >= a.shape[0] * a.shape[1] - 2 * n"),
+    ("n * n", ">", "-1", "n * n > -1"),
+    ("n + a.shape[1] % 4", "==", "0", "(n + a.shape[1]) % 4 == 0"),
+]
+
+
+def test_sums_of_products(cuda: FakeCuda, quick: Callable[..., None]) -> None:
+    kernel = stating(rows=SUMS)
+    wrong = [
+        (
+            given(6, 4, 99, 4),
+            r"a\.shape\[0\] is 6, .*`a\.shape\[0\] == n \+ 1`, and n \+ 1 is 5\n  help: give an array",
+        ),
+        (
+            given(5, 4, 11, 4),
+            r"b\.shape\[0\] is 11, .*and a\.shape\[0\] \* a\.shape\[1\] - 2 \* n is 12\n  help: give arg",
+        ),
+        (given(5, 3, 99, 4), r"k: n \+ a\.shape\[1\] % 4 is 3"),
+    ]
+    for _ in range(4):
+        kernel.launch(1, given(5, 4, 12, 4))
+        for args, said in wrong:
+            with pytest.raises(LaunchError, match=said):
+                kernel.launch(1, args)
+    quick(kernel, (1, given(5, 4, 12, 4)), (1, given(9, 4, 99, 8)))
+
+
+@pytest.mark.parametrize(
+    ("kind", "row", "right", "wrong"),
+    [
+        ("int32", ("x * x", "<", "0"), 46341, 46340),
+        ("int32", ("x + 2147483647", "==", "-2147483648"), 1, 2),
+        ("uint32", ("x + -1", "==", "4294967295"), 0, 1),
+        ("int8", ("2 * x", "==", "-2"), 127, 126),
+        ("uint16", ("x * x", "==", "0"), 256, 255),
+        ("int64", ("x * x * x", ">", "0"), 2097151, 2097152),
+        ("uint64", ("x + -2 % 16", "==", "0"), 2, 1),
+    ],
+)
+def test_sums_wrap_as_in_kernels(cuda: FakeCuda, kind: str, row: Any, right: int, wrong: int, quick: Any) -> None:
+    kernel = stating([("x", kind)], [(*row, "x")])
+    for _ in range(4):
+        kernel.launch(1, [right])
+        with pytest.raises(LaunchError, match="but line 12 of"):
+            kernel.launch(1, [wrong])
+    quick(kernel, (1, [right]))
+
+
 @kb.struct
 class Model:
     count: int
@@ -334,18 +384,24 @@ def test_a_launch_in_a_graph_is_held_against_it_when_it_is_updated(cuda: FakeCud
         (("n", "==", "03", "x"), "'03' is no number"),
         (("n % 0", "==", "0", "x"), "'n % 0' has no divisor"),
         (("3", "==", "n", "x"), "'3' stands on the left"),
+        (("n + x", "==", "n", "x"), "'x' is no parameter"),
+        (("n + ", "==", "n", "x"), "'' is no number"),
+        (("n * f", "==", "n", "x"), "'n * f' computes with f and i"),
+        (("f * f", "==", "f", "x"), "'f * f' computes with f"),
+        (("f % 4", "==", "0", "x"), "'f % 4' is no integer"),
+        (("n % 4.0", "==", "0", "x"), "'n % 4.0' has no divisor"),
         (("n", "==", "", "x"), "a printable text"),
         (("n", "==", "3"), "[term, operator, term, text]"),
     ],
 )
 def test_rows_that_cannot_be(cuda: FakeCuda, row: Any, said: str) -> None:
-    data = bundle_bytes(PARAMETERS, stated=[row])
+    data = bundle_bytes([*PARAMETERS, ("f", "float32")], stated=[row])
     with pytest.raises(BundleError) as refused:
         format.parse(data)
     assert str(refused.value).startswith("manifest.kernels[0].stated")
     assert said in str(refused.value)
     with pytest.raises(BundleError, match=r"manifest\.kernels\[0\]\.stated"):
-        from_bytes(data, "memory")["p.kernels:k"].launch(5, given())
+        from_bytes(data, "memory")["p.kernels:k"].launch(5, [*given(), 1.0])
     assert cuda.launches == 0
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
+import itertools
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,6 +12,11 @@ import pytest
 
 import kbuild as kb
 from kbuild.loader.errors import LaunchError
+from kbuild.sim.lockstep.output import Output
+from kbuild.simulate.compiled import Compiled, compiled
+from kbuild.simulate.launches import execute
+from kbuild.simulate.settings import Settings
+from tests.helpers import kernels
 
 
 @kb.kernel(launch_dim="n")
@@ -129,3 +137,52 @@ def test_what_threads_assume_the_simulator_alone_looks_at() -> None:
         kb.launch(of_threads, 3, [a, 2], device="sim")
     with pytest.raises(kb.sim.AssumptionFailed, match="`n == 3`"):
         kb.launch(of_threads, 3, [a, 4], device="sim")
+
+
+def _kernel(text: str, kind: str) -> str:
+    return f"""
+    @kb.kernel
+    def k(out: kb.array(dtype=float), x: kb.{kind}, y: kb.{kind}):
+        kb.assume({text})
+        out[0] = 1.0
+    """
+
+
+SAID = [
+    "x < y",
+    "x - y <= x",
+    "x * y == y * x",
+    "x * x >= y",
+    "-x != y + kb.{0}(1)",
+    "x + y > kb.{0}(3) and x != y",
+    "kb.{0}(5) >= x * y - y",
+    "x % kb.{0}(4) == kb.{0}(0)",
+    "(x + y) % kb.{0}(7) != kb.{0}(0)",
+    "kb.{0}(3) * x - kb.{0}(2) * y == x + x + x - y - y",
+]
+
+
+@pytest.mark.parametrize("kind", ["int8", "int32", "uint16", "uint32", "int64", "uint64"])
+def test_the_host_computes_as_kernels_do(tmp_path: Path, kind: str) -> None:
+    """What a thread finds to be so, and what the host does, is the same for every number."""
+    info = np.iinfo(kind)
+    numbers = sorted({0, 1, 2, 3, 4, 7, 100, info.max, info.max - 1, info.max // 2, info.min, info.min // 2})
+    outcomes = set()
+    for said in SAID:
+        _, (kernel,) = kernels.load(kernels.write(tmp_path, _kernel(said.format(kind), kind)))
+        target = compiled(kernel, ())
+        assert target.stated is not None, said
+        for x, y in itertools.product(numbers, numbers):
+            args = [np.zeros(1, np.float32), x, y]
+            asked = [_is_made(target, args), _is_made(dataclasses.replace(target, stated=None), args)]
+            assert asked[0] == asked[1], (said, x, y)
+            outcomes.add(asked[0])
+    assert outcomes == {True, False}
+
+
+def _is_made(target: Compiled, args: list[Any]) -> bool:
+    try:
+        execute(target, 1, args, None, Settings(), Output(None))
+    except (LaunchError, kb.sim.AssumptionFailed):
+        return False
+    return True
