@@ -59,6 +59,7 @@ NOT_TOLD = {
     "left early": "if a[i] > 0.0:\n    b[i] = 1.0\n    return\nb[i] = a[i]",
     "not on every way before": "if n > 5:\n    b[i] = a[i]\nb[i + 1] = a[i]",
     "counted by atomics": "x = a[i]\nkb.atomic_add(a, n, 1.0)\nb[i] = a[i] + x",
+    "another element counted by atomics": "x = a[i]\nkb.atomic_add(a, i + 1, 1.0)\nb[i] = a[i] + x",
     "a hint": "b[i] = kb.load_readonly(a, i)\nb[i + 1] = kb.load_readonly(a, i)",
     "a barrier, and others store": "x = a[i]\nkb.syncthreads()\na[i + 1] = x\nkb.syncthreads()\nb[i] = a[i]",
     "shared memory": "s = kb.shared_array(256, float)\ns[0] = a[i]\ns[1] = a[i]\nb[i] = s[0] + s[1]",

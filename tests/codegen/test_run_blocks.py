@@ -145,7 +145,8 @@ def test_vectors_in_shared_memory(tmp_path: Path) -> None:
     """Each array begins where its words may, whatever lies before it."""
     run = BothWays(tmp_path, WORDS)
     source = run.module.source
-    assert "__align__(16)" in source
+    for name, word in (("four", 16), ("two", 16), ("bytes", 4), ("halves", 8)):
+        assert re.search(rf"__shared__ __align__\({word}\) [\w ]+ {name}_memory\[", source)
     assert re.search(r"kb_load\(four\(.*\), true\)", source)
     a, m = filled(range(512)).reshape(128, 4), filled(range(512)).reshape(128, 2, 2)
     n, h = (

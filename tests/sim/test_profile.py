@@ -158,7 +158,7 @@ VECTORS = """
 def k(a: kb.array(dtype=kb.vec4), b: kb.array(dtype=kb.vec4)):
     s = kb.shared_array(32, kb.vec4)
     t = kb.thread_idx()
-    s[t] = a[t]
+    s[t] = a[kb.tid()]
     kb.syncthreads()
     {}
 """
@@ -183,8 +183,8 @@ def test_words_conflict_where_their_eighths_do(tmp_path: Path):
 
 
 def test_vectors_that_are_met_again_go_number_by_number(tmp_path: Path):
-    found = of_vectors(tmp_path, "b[t] = a[t] + s[t] + s[t]")
-    assert found["global", "load"].requests == 8  # of `a[t]` twice: the function meets it again
+    found = of_vectors(tmp_path, "b[t] = a[kb.tid()] + s[t] + s[t]")
+    assert found["global", "load"].requests == 8  # of one element twice: the function meets it again
     assert found["shared", "load"].requests == 2  # where words begin is known in shared memory
 
 
@@ -194,10 +194,13 @@ def test_parts_of_vectors_go_number_by_number(tmp_path: Path):
     assert found["global", "store"].bytes == found["shared", "load"].bytes == 128
 
 
-def test_vectors_at_odd_addresses_go_number_by_number(tmp_path: Path):
-    numbers = np.zeros(200, np.float32)
-    found = of_vectors(tmp_path, "b[t] = s[t]", np.lib.stride_tricks.as_strided(numbers, (32, 4), (20, 4)))
-    assert found["global", "load"].requests == 4
+@pytest.mark.parametrize(("first", "pitch", "requests"), [(0, 4, 1), (4, 4, 1), (1, 4, 4), (2, 8, 4), (0, 5, 4)])
+def test_vectors_at_odd_addresses_go_number_by_number(tmp_path: Path, first: int, pitch: int, requests: int):
+    numbers = np.zeros(300, np.float32)
+    numbers = numbers[-(numbers.ctypes.data // 4) % 4 :][first : first + 32 * pitch]
+    vectors = np.lib.stride_tricks.as_strided(numbers, (32, 4), (4 * pitch, 4))
+    found = of_vectors(tmp_path, "b[t] = s[t] + a[t * 5 % 32]", vectors)
+    assert found["global", "load"].requests == 2 * requests
     assert found["shared", "store"].requests == 1
 
 

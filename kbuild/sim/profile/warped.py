@@ -84,11 +84,12 @@ def cost(kind: Kind, location: Location, delta: int, size: int, lanes: Lanes) ->
 
 
 def is_aligned(location: Location, size: int) -> bool:
-    """Every lane's place is a multiple of a size."""
-    offset, delta = location.offset, location.delta
+    """Every lane's address is a multiple of a size."""
+    assert location.memory is not None
+    offset, start = location.offset, location.memory.start + location.delta
     if isinstance(offset, Affine):
-        return (offset.start + delta) % size == 0 and offset.step % size == 0
-    return bool(np.all((offset + delta) % size == 0))
+        return (start + offset.start) % size == 0 and offset.step % size == 0
+    return bool(np.all((start + offset) % size == 0))
 
 
 def cost_together(location: Location, size: int, lanes: Lanes, only_full: bool) -> Traffic:
