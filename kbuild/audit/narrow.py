@@ -22,7 +22,7 @@ from kbuild.audit.answers import Judge
 from kbuild.audit.records import Access
 from kbuild.audit.repeats import is_part
 from kbuild.audit.terms import THREAD, Term
-from kbuild.audit.values import Memory
+from kbuild.audit.values import Memory, every_atom
 from kbuild.errors import Span
 from kbuild.ir.python_types import Names, TypeNames
 from kbuild.ir.types import Field, Scalar, Struct, Vector, word_of
@@ -80,7 +80,7 @@ def _of_group(group: _Group) -> Narrow:
 def _neighbours(judge: Judge) -> list[_Group]:
     """Numbers side by side that a thread comes to one by one, of arrays of which it does nothing else."""
     of_memory: dict[int, list[Access]] = defaultdict(list)
-    for one in judge.records.accesses:
+    for one in judge.records.accesses if not judge.records.unclear else ():
         if one.memory.space == "global":
             of_memory[id(one.memory)].append(one)
     found: list[_Group] = []
@@ -99,16 +99,18 @@ def _groups(judge: Judge, accesses: list[Access], length: int) -> list[_Group]:
     found: dict[tuple[object, ...], dict[int, Access]] = defaultdict(dict)
     looped: list[_Group] = []
     for one in accesses:
-        last = one.indices[-1]
         trips = _trips(judge, one)
-        if trips and trips % length == 0 and _divides(length, last - one.loops[-1], last.constant):
-            looped.append(_Group((one,), length, trips))
-            continue
-        if max(index.level for index in one.indices) != THREAD or not _divides(length, last, 0):
+        start = one.indices[-1] - one.loops[-1] if trips else one.indices[-1]
+        if max(index.level for index in (*one.indices[:-1], start)) != THREAD or not _divides(length, start, 0):
             return []
-        place = last.constant % length
-        key = (one.kind, one.indices[:-1], last - place, one.path, one.loops)
-        found[key].setdefault(place, one)
+        place = start.constant % length
+        if trips and (place or trips % length):
+            return []
+        if trips:
+            looped.append(_Group((one,), length, trips))
+        else:
+            key = (one.kind, one.indices[:-1], start - place, one.path, one.loops)
+            found[key].setdefault(place, one)
     if any(len(group) < length for group in found.values()):
         return []
     return [*looped, *(_Group(tuple(group[place] for place in range(length)), length) for group in found.values())]
@@ -123,15 +125,21 @@ def _has_rows(judge: Judge, access: Access, length: int) -> bool:
 
 def _trips(judge: Judge, access: Access) -> int:
     """How many elements the innermost loop around an access goes along, one after another; 0 where it does not."""
-    if not access.loops or any(set(access.loops[-1].atoms()) & set(one.atoms()) for one in access.indices[:-1]):
+    if not access.loops:
         return 0
     number = access.loops[-1]
     begin = judge.records.trips.get(number)
-    if begin is None or not is_part(access.path, begin):
+    rest = [*access.indices[:-1], access.indices[-1] - number]
+    if begin is None or not is_part(access.path, begin) or any(_mentions(one, number) for one in rest):
         return 0
     low, high = judge.facts(access.path).range_of(number)
     trips = high + 1 if low == 0 and high is not None else 0
     return trips if trips * access.memory.element.size <= MOST else 0
+
+
+def _mentions(term: Term, number: Term) -> bool:
+    """The number of a trip stands in a term."""
+    return not set(number.atoms()).isdisjoint(every_atom(term))
 
 
 def _divides(length: int, term: Term, constant: int) -> bool:
@@ -158,11 +166,12 @@ def _of_element(accesses: list[Access]) -> Iterator[Narrow]:
     word = word_of(element)
     if not word:
         return
-    hinted = [one for one in accesses if one.is_whole and one.cache]
     again = [one for one in accesses if one.is_whole and not one.cache]
-    for whole, why in (*((one, "hint") for one in hinted), *((one, "again") for one in again[-1:])):
+    wholes: list[tuple[Access, Why]] = [(one, "hint") for one in accesses if one.is_whole and one.cache]
+    wholes += [(one, "again") for one in again[-1:]]
+    for whole, why in wholes:
         pieces, words = element.size // element.align, element.size // word
-        yield Narrow(whole.memory, whole.span, whole.kind, why, pieces, element.align, words, word)  # type: ignore[arg-type]
+        yield Narrow(whole.memory, whole.span, whole.kind, why, pieces, element.align, words, word)
     for kind in ("read", "write") if not again else ():
         parts = [one for one in accesses if one.kind == kind and one.size < word and not one.cache]
         yield from _of_parts(parts, word)

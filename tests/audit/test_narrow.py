@@ -66,6 +66,15 @@ NOT_TOLD = {
     "any factor": (FLOATS + ", n: int", "b[i] = a[n * i] + a[n * i + 1] + a[n * i + 2] + a[n * i + 3]"),
     "counted by atomics": (FLOATS, f"{ALIKE}\n    kb.atomic_add(a, 4 * i, 1.0)"),
     "a long way of each thread": (FLOATS, "for k in range(64):\n        b[i] += a[64 * i + k]"),
+    "the same in every thread's loop": (FLOATS, "for k in range(4):\n        b[i] += a[k]"),
+    "backwards": (FLOATS, "for k in range(4):\n        b[i] += a[4 * i + 4 - k]"),
+    "across": (FLOATS, "for k in range(4):\n        b[i] += a[4 * i + 2 * k]"),
+    "a loop that begins in between": (FLOATS, "for k in range(4):\n        b[i] += a[4 * i + 1 + k]"),
+    "under a condition in a loop": (
+        FLOATS,
+        "for k in range(4):\n        if b[i] < 5.0:\n            b[i] += a[4 * i + k]",
+    ),
+    "through an array of indices": ("a: kb.indexedarray(dtype=float), b: kb.array(dtype=float)", ALIKE),
     "a field without words": (BODIES.format("Body"), "b[i] = kb.quat(a[i].place.x, a[i].mass, 0.0, 1.0)"),
     "one component": ("a: kb.array(dtype=kb.vec4), b: kb.array(dtype=float)", "b[i] = a[i].x"),
     "components of two branches": (
