@@ -11,7 +11,19 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from kbuild import intrinsics
-from kbuild.audit import barriers, bounds, contracts, initialization, patterns, races, solver, statements, terms
+from kbuild.audit import (
+    barriers,
+    bounds,
+    contracts,
+    initialization,
+    narrow,
+    patterns,
+    races,
+    repeats,
+    solver,
+    statements,
+    terms,
+)
 from kbuild.audit.answers import Answer, Judge
 from kbuild.audit.conditions import TRUE
 from kbuild.audit.contracts import Contracts
@@ -110,6 +122,10 @@ def _costs(report: Wording, judge: Judge) -> Iterator[tuple[str, Answer, list[Fi
         yield "banks", banks.answer, list(report.banks(banks))
     for sectors in patterns.sectors(judge):
         yield "coalescing", sectors.answer, list(report.sectors(sectors))
+    for pieces in narrow.narrow(judge):
+        yield "coalescing", patterns.BAD, [report.narrow(pieces)]
+    for repeat in repeats.repeats(judge):
+        yield "coalescing", patterns.BAD, [report.repeat(repeat)]
     for split in patterns.splits(judge):
         yield "divergence", split.answer, list(report.split(split))
 

@@ -219,6 +219,8 @@ def _generic(
         first = under(state.warp_phases, conditions.equal(number, terms.ZERO))
         later = under(statements.run.new_phase(), conditions.less(terms.ZERO, number))
         entry.warp_phases = {**first, **later}
+    if not statements.run.is_trial:
+        statements.run.records.trips[number] = entry.path
     statements.run.loops.append(number)
     before_trip = entry.phases
     end, breaks = _trip(statements, body, entry)
@@ -367,12 +369,12 @@ def _grown(
         if not (isinstance(first, Term) and isinstance(now, Term) and isinstance(then, Term)):
             continue
         amount = then - now
-        if not any(one in own or _is_of_trip(one, number) for one in every_atom(amount)):
+        if not any(one in own or is_of_trip(one, number) for one in every_atom(amount)):
             found[symbol] = first + amount * number
     return found
 
 
-def _is_of_trip(atom: Atom, number: Term) -> bool:
+def is_of_trip(atom: Atom, number: Term) -> bool:
     """It may be another one in each trip: a loop has made it, or it is first seen in the trip itself."""
     if atom.taint & LOOP:
         return True

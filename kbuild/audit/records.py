@@ -28,7 +28,9 @@ class Access:
     """One access of a thread: `kind` "read", "write" or "atomic", to `size` bytes at `offset` of an element.
 
     `path` is where it happens, `order` counts accesses as the source has them. `is_update`: a store of what the same
-    statement has loaded from there. `scope` of an atomic.
+    statement has loaded from there. `scope` of an atomic, `cache` the hint of a load or store. `is_whole`:
+    the element, not a part of it. `word`: bytes of the words that it goes in, where these are larger than its numbers.
+    `loops` are numbers of trips, of the outermost loop first.
     """
 
     memory: Memory
@@ -45,6 +47,22 @@ class Access:
     is_update: bool = False
     statement: int = 0
     loops: tuple[Term, ...] = ()
+    is_whole: bool = False
+    word: int = 0
+    cache: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Fence:
+    """What no compiler carries a loaded element past, though it stores nothing: a barrier (`is_barrier`: after it there
+    may be what other threads have stored), or printing. `order` is that of the first access behind it."""
+
+    what: str
+    path: Condition
+    span: Span | None
+    order: int
+    loops: tuple[Term, ...]
+    is_barrier: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,13 +125,14 @@ class Unset:
 @dataclass(slots=True)
 class Records:
     """Everything of one run, and what the `parameters` hold. `facts` hold for every thread; `assumed` are said in
-    words; `invariants` are conditions on paths that follow from loops, `held` those that
-    the source asserts or assumes. `loose` are numbers of trips that may pass no barrier,
-    and what is of such a trip. `recounted` are arrays that atomics do not only
-    count upwards: what these give back may come again. `unclear` says what the run could not look into."""
+    words; `invariants` are conditions on paths that follow from loops, `held` those that the source asserts or assumes.
+    `loose` are numbers of trips that may pass no barrier, and what is of such a trip. `trips` are the paths on which a
+    trip of each loop begins, by its number. `recounted` are arrays that atomics do not only count upwards: what these
+    give back may come again. `unclear` says what the run could not look into."""
 
     parameters: list[tuple[str, Value]] = field(default_factory=list)
     accesses: list[Access] = field(default_factory=list)
+    fences: list[Fence] = field(default_factory=list)
     reaches: list[Reach] = field(default_factory=list)
     components: list[Component] = field(default_factory=list)
     arithmetic: list[Arithmetic] = field(default_factory=list)
@@ -124,5 +143,6 @@ class Records:
     unset: list[Unset] = field(default_factory=list)
     held: set[Condition] = field(default_factory=set)
     loose: set[Atom] = field(default_factory=set)
+    trips: dict[Term, Condition] = field(default_factory=dict)
     recounted: set[str] = field(default_factory=set)
     unclear: list[tuple[str, Span | None]] = field(default_factory=list)

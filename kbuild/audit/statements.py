@@ -20,6 +20,7 @@ from kbuild.audit.terms import STORED, SYNC, THREAD, UNIFORM, Term
 from kbuild.audit.values import Memory, Parts, Reference, Value, array_of, either, fresh, pure, zero
 from kbuild.errors import InternalError
 from kbuild.ir import nodes
+from kbuild.ir.elements import met_again
 from kbuild.ir.nodes import COLLECTIVES, Expr, Function, Kernel, Stmt
 from kbuild.ir.traverse import root_of
 from kbuild.ir.types import Array, Shared, Struct
@@ -68,6 +69,7 @@ class Statements:
             case nodes.Print(_, arguments):
                 for one in arguments:
                     self.expressions.value(one, state)
+                self.run.fence("print", state, stmt.span, is_barrier=False)
                 return state
             case nodes.Assert(condition):
                 return self._hold(condition, f"the assert in line {_line(stmt)} holds", state)
@@ -96,7 +98,10 @@ class Statements:
             reference, indices = self.expressions.indices(root, state)
             is_update = self._loads_same(reference.memory, indices)
             span = target.span or value.span
-            self.run.access(state, reference.memory, indices, "write", span, part, is_update=is_update)
+            word = self.expressions.word(target)
+            self.run.access(
+                state, reference.memory, indices, "write", span, part, is_update=is_update, place=target, word=word
+            )
             return
         assert isinstance(root, nodes.Read)
         state.assigned[root.symbol] = conditions.TRUE
@@ -192,6 +197,7 @@ class Statements:
         assigned = dict.fromkeys(variables, conditions.TRUE)
         inner = State(variables, state.path, state.phases, state.warp_phases, assigned)
         outer_wraps, self.expressions.wraps = self.expressions.wraps, function.wraps
+        outer_again, self.expressions.again = self.expressions.again, met_again(function)
         outer_span = self.run.statement_span
         self.run.callers.append(span)  # type: ignore[arg-type]
         self.targets.append(Targets())
@@ -199,7 +205,7 @@ class Statements:
         targets = self.targets.pop()
         self.run.callers.pop()
         self.run.statement_span = outer_span
-        self.expressions.wraps = outer_wraps
+        self.expressions.wraps, self.expressions.again = outer_wraps, outer_again
         after = joined([*targets.returns, *([end] if end is not None else [])])
         if after is None:
             return zero(function.result), None
@@ -289,6 +295,7 @@ class Statements:
         if not self.run.is_trial:
             what = "syncthreads()" if mask is None else "syncwarp()"
             self.run.records.reaches.append(Reach(of, what, state.path, self.run.place_of(stmt.span), lanes))
+            self.run.fence(what, state, stmt.span, is_barrier=True)
         new = self.run.new_phase() if mask is None else state.phases
         return State(state.variables, state.path, new, self.run.new_phase(), state.assigned)
 

@@ -11,7 +11,12 @@ from tests.audit import on_sim
 from tests.audit.cases import MODULES, Case, cases, pairs
 
 CASES = cases()
-WITH_FIGURES = [one for one in CASES.values() if one.about in ("banks", "coalescing") and one.kind != "open"]
+# A profile has figures of each instruction; the audit counts parts of an element together, which `narrow` is about.
+WITH_FIGURES = [
+    one
+    for one in CASES.values()
+    if one.about in ("banks", "coalescing") and one.kind != "open" and one.module != "narrow"
+]
 # Good cases that use what an atomic gives back: run in turn, that is a conflict, since the order of threads shows.
 ORDER_SHOWS = {"atomics_and_a_read_good", "places_handed_out_good", "levels_good"}
 # Lanes that have ended keep no others waiting: run in turn, those that do not come have. In lockstep they have not.
@@ -101,7 +106,8 @@ def test_figures_are_those_of_the_profile(case: Case) -> None:
     lines = on_sim.profiled(case.ir, case.launch, case.arguments()).lines
     measured = _degree if case.about == "banks" else _sectors
     found = {line.line: figure for line in lines if (figure := measured(line)) is not None}
-    marked = {mark.line: mark.figure for mark in case.marks if mark.check == case.about and mark.verdict == "found"}
+    marks = [mark for mark in case.marks if mark.check == case.about and mark.verdict == "found"]
+    marked = {mark.line: mark.figure for mark in marks if mark.code != "KB407"}  # a load costs what it did before
     assert found.keys() == marked.keys()
     for line, figure in marked.items():
         assert not figure or figure == found[line], f"line {line}"

@@ -18,6 +18,7 @@ Comments say what must be found where:
 | `# finds CHECK` | a finding of that check on this line; on one of them, where several lines have it (a race has two) |
 | `# finds banks 8` | the same, with its figure: the degree of the bank conflict |
 | `# finds coalescing 32 of 4` | sectors a request, and as many as would do |
+| `# finds source KB416` | a finding with this code, where the check has several |
 | `# unknown CHECK` | the audit must not be sure: the verdict is "unknown" |
 | `# may CHECK` | there is more than one opinion: every verdict will do |
 
@@ -39,7 +40,7 @@ from __future__ import annotations
 import importlib
 import linecache
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final, Literal
@@ -67,8 +68,11 @@ MODULES: Final = (
     "initialization",
     "banks",
     "coalescing",
+    "repeats",
+    "narrow",
     "divergence",
     "source",
+    "captured",
     "orders",
     "graphs",
     "nested",
@@ -92,16 +96,18 @@ class At:
 
 @dataclass(frozen=True)
 class Mark:
-    """A comment. `figure` are its numbers: the degree, or sectors and how many would do."""
+    """A comment. `figure` are its numbers: the degree, or sectors and how many would do; `code` that of the finding, ""
+    where any will do."""
 
     verdict: Literal["found", "unknown", "any"]
     check: str
     line: int
     figure: tuple[float, ...] = ()
+    code: str = ""
 
 
 _KINDS: Final[dict[str, Literal["found", "unknown", "any"]]] = {"finds": "found", "unknown": "unknown", "may": "any"}
-_MARK = re.compile(r"\b(finds|unknown|may) ([a-z-]+)((?: (?:\d+(?:\.\d+)?|of))*)")
+_MARK = re.compile(r"\b(finds|unknown|may) ([a-z-]+)( KB\d+)?((?: (?:\d+(?:\.\d+)?|of))*)")
 _NAME = re.compile(r"(.+?)_(good|bad|open)(_\w+)?")
 
 
@@ -213,9 +219,10 @@ def _marks(function: nodes.Function) -> Iterator[Mark]:
         return
     for number in range(function.span.line, function.span.end_line + 1):
         _, _, comment = linecache.getline(function.span.path, number).partition("# ")
-        for word, check, figure in _MARK.findall(comment):
+        for word, check, code, figure in _MARK.findall(comment):
             assert check in CHECKS, f"{function.name}, line {number}: {check} is no check"
-            yield Mark(_KINDS[word], check, number, tuple(float(part) for part in figure.split() if part != "of"))
+            numbers = tuple(float(part) for part in figure.split() if part != "of")
+            yield Mark(_KINDS[word], check, number, numbers, code.strip())
 
 
 _cases: list[Case] = []
@@ -236,11 +243,21 @@ def case(
 
 
 def cases() -> dict[str, Case]:
-    """All of them, by name."""
-    for name in MODULES:
+    """All of them, by name, but for those about machine code."""
+    return _of_modules(MODULES)
+
+
+def machine_cases() -> dict[str, Case]:
+    """Those about machine code, which need a compiler."""
+    return _of_modules(("machine",))
+
+
+def _of_modules(names: Sequence[str]) -> dict[str, Case]:
+    for name in names:
         importlib.import_module(f"{__name__}.{name}")
-    found = {one.name: one for one in _cases}
-    assert len(found) == len(_cases), "two cases of one name"
+    wanted = [one for one in _cases if one.module in names]
+    found = {one.name: one for one in wanted}
+    assert len(found) == len(wanted), "two cases of one name"
     return found
 
 
