@@ -220,10 +220,11 @@ def _generic(
         later = under(statements.run.new_phase(), conditions.less(terms.ZERO, number))
         entry.warp_phases = {**first, **later}
     statements.run.loops.append(number)
-    before_trip = entry.phases
+    before_trip, told = entry.phases, len(statements.run.told)
     end, breaks = _trip(statements, body, entry)
     if waits and end is not None and not before_trip.keys().isdisjoint(end.phases):
         statements.run.records.loose.update(one for value in (number, *values.values()) for one in every_atom(value))
+        statements.run.records.loose.update(statements.run.told[told:])
     left = list(breaks)
     phases = [end] if end is not None else []
     if waits and end is not None:

@@ -110,7 +110,8 @@ class Records:
     words; `invariants` are conditions on paths that follow from loops, `held` those that
     the source asserts or assumes. `loose` are numbers of trips that may pass no barrier,
     and what is of such a trip. `recounted` are arrays that atomics do not only
-    count upwards: what these give back may come again. `unclear` says what the run could not look into."""
+    count upwards: what these give back may come again. `told` are arrays in shared memory of which all threads of a
+    block are taken to read the same. `unclear` says what the run could not look into."""
 
     parameters: list[tuple[str, Value]] = field(default_factory=list)
     accesses: list[Access] = field(default_factory=list)
@@ -125,4 +126,5 @@ class Records:
     held: set[Condition] = field(default_factory=set)
     loose: set[Atom] = field(default_factory=set)
     recounted: set[str] = field(default_factory=set)
+    told: set[str] = field(default_factory=set)
     unclear: list[tuple[str, Span | None]] = field(default_factory=list)

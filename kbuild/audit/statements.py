@@ -15,7 +15,7 @@ from kbuild.audit.expressions import Expressions, is_scalar
 from kbuild.audit.launches import Launch
 from kbuild.audit.records import Branch, Counter, Reach
 from kbuild.audit.run import RESULT, Run, State, Targets, joined
-from kbuild.audit.terms import STORED, SYNC, THREAD, UNIFORM, Term
+from kbuild.audit.terms import BLOCK, STORED, SYNC, THREAD, UNIFORM, Term
 from kbuild.audit.values import Memory, Parts, Reference, Value, array_of, either, fresh, pure, zero
 from kbuild.errors import InternalError
 from kbuild.ir import nodes
@@ -174,7 +174,11 @@ class Statements:
 
     def _call(self, call: nodes.Call, state: State, stmt: Stmt) -> tuple[Value, State | None]:
         arguments = [self.expressions.value(one, state) for one in call.arguments]
-        return self.call(call.callee, arguments, state, call.span or stmt.span)
+        result, after = self.call(call.callee, arguments, state, call.span or stmt.span)
+        if call.callee.name in SAME_FOR_ALL and call.callee.module.startswith(LIBRARY):
+            result = fresh(call.callee.result, f"{call.callee.name}()", BLOCK, SYNC)
+            self.run.tell(result, None)
+        return result, after
 
     def _pure_call(self, call: nodes.Call, state: State) -> Value:
         """One inside of an expression: it has no effects."""
@@ -292,6 +296,8 @@ class Statements:
         return State(state.variables, state.path, new, self.run.new_phase(), state.assigned)
 
 
+LIBRARY: Final = "kbuild.intrinsics"
+SAME_FOR_ALL: Final = ("block_sum", "block_min", "block_max")  # of kbuild's own, to every thread of a block
 MOST_SHARED: Final = 32  # arrays in shared memory that have a bit of their own
 
 
