@@ -29,7 +29,7 @@ def reached(judge: Judge, disputed: Sequence[str] = ()) -> Iterator[Reached]:
     """Every barrier, each path once. For `disputed` arrays there may be races: what threads read there may differ."""
     seen: dict[tuple[object, ...], Answer] = {}
     for reach in judge.records.reaches:
-        key = (reach.of, reach.path, reach.mask)
+        key = (reach.of, reach.path, reach.mask, reach.voted)
         if key not in seen:
             seen[key] = _answer(judge, reach)
             if disputed and seen[key].verdict == "proved" and any(atom.level == BLOCK for atom in _told(reach)):
@@ -67,6 +67,18 @@ def _by_mask(judge: Judge, own: list[Condition], mask: int) -> Answer:
     return PROVED
 
 
+def _by_vote(judge: Judge, own: list[Condition], voted: Condition) -> Answer:
+    """The lanes that are there must be those that a ballot has named."""
+    if {*own} == {one for one in conditions.conjuncts(voted) if one.level == THREAD}:
+        return PROVED
+    lanes = judge.block_lanes()
+    try:
+        is_same = (lanes.condition(conditions.all_of(own)) == lanes.condition(voted)).all()
+    except NoNumber:
+        return Answer("unknown", "", "whom a ballot has named depends on more than the thread's number")
+    return PROVED if is_same else Answer("found", "lane by lane")
+
+
 def _is_same(judge: Judge, conditions: list[Condition]) -> bool:
     """Where conditions are a matter of the thread's number alone: all threads of a block see the same."""
     lanes = judge.block_lanes()
@@ -80,6 +92,8 @@ def _answer(judge: Judge, reach: Reach) -> Answer:
     granted = judge.records.invariants | judge.records.held  # all threads fulfil these
     path = [one for one in conditions.conjuncts(reach.path) if one not in granted]
     own = [one for one in path if one.level == THREAD]
+    if reach.voted is not None:
+        return _by_vote(judge, own, reach.voted)
     if reach.mask is not None and reach.mask % ALL_LANES != ALL_LANES - 1:
         return _by_mask(judge, own, reach.mask)
     if not own:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 from kbuild.audit import conditions, terms
 from kbuild.audit.conditions import Condition
+from kbuild.audit.records import Head
 from kbuild.audit.run import State, Targets, joined, under
 from kbuild.audit.terms import BLOCK, LOOP, THREAD, Atom, Term
 from kbuild.audit.values import Value, every_atom, fresh, level_of, taint_of
@@ -220,6 +221,7 @@ def _generic(
         later = under(statements.run.new_phase(), conditions.less(terms.ZERO, number))
         entry.warp_phases = {**first, **later}
     statements.run.loops.append(number)
+    statements.run.records.heads += _heads(values, state, number)
     before_trip, told = entry.phases, len(statements.run.told)
     end, breaks = _trip(statements, body, entry)
     if waits and end is not None and not before_trip.keys().isdisjoint(end.phases):
@@ -268,6 +270,13 @@ def _again(statements: Statements, head: _Head, end: State, number: Term) -> Sta
         condition = statements.expressions.condition(head.condition, following)
     following.path = conditions.all_of((end.path, condition))
     return None if following.path.kind == "false" else following
+
+
+def _heads(values: dict[Symbol, Value], state: State, number: Term) -> Iterator[Head]:
+    for symbol, value in values.items():
+        first = state.variables[symbol]
+        if isinstance(value, Term) and isinstance(first, Term) and value.taint & LOOP:
+            yield Head(number, value, first)
 
 
 def _rest(path: Condition, outer: Condition) -> Condition:

@@ -28,7 +28,7 @@ class Access:
     """One access of a thread: `kind` "read", "write" or "atomic", to `size` bytes at `offset` of an element.
 
     `path` is where it happens, `order` counts accesses as the source has them. `is_update`: a store of what the same
-    statement has loaded from there. `scope` of an atomic.
+    statement has loaded from there. `scope` and `memory_order` of an atomic.
     """
 
     memory: Memory
@@ -42,6 +42,7 @@ class Access:
     size: int
     order: int
     scope: str = "device"
+    memory_order: str = "relaxed"
     is_update: bool = False
     statement: int = 0
     loops: tuple[Term, ...] = ()
@@ -51,7 +52,7 @@ class Access:
 class Reach:
     """A barrier (`of` "block"), or something that the lanes of a warp do together ("warp"), and where it is reached.
 
-    `mask` names the lanes, where that is known and these are not all.
+    `mask` names the lanes, where that is known and these are not all; `voted` is what a ballot was about that gave it.
     """
 
     of: str
@@ -59,6 +60,7 @@ class Reach:
     path: Condition
     span: Span | None
     mask: int | None = None
+    voted: Condition | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,13 +106,23 @@ class Unset:
     span: Span | None
 
 
+@dataclass(frozen=True, slots=True)
+class Head:
+    """A variable that a loop changes: what stands for it at the beginning of trip `number`, and what it is in trip 0."""
+
+    number: Term
+    value: Term
+    first: Term
+
+
 @dataclass(slots=True)
 class Records:
     """Everything of one run, and what the `parameters` hold. `facts` hold for every thread; `assumed` are said in
     words; `invariants` are conditions on paths that follow from loops, `held` those that
     the source asserts or assumes. `loose` are numbers of trips that may pass no barrier,
     and what is of such a trip. `recounted` are arrays that atomics do not only
-    count upwards: what these give back may come again. `told` are arrays in shared memory of which all threads of a
+    count upwards: what these give back may come again. `heads` are of variables of which a loop leaves nothing else
+    known; `votes` are what the lanes of a ballot have been asked, by what it gave. `told` are arrays in shared memory of which all threads of a
     block are taken to read the same. `unclear` says what the run could not look into."""
 
     parameters: list[tuple[str, Value]] = field(default_factory=list)
@@ -127,4 +139,6 @@ class Records:
     loose: set[Atom] = field(default_factory=set)
     recounted: set[str] = field(default_factory=set)
     told: set[str] = field(default_factory=set)
+    heads: list[Head] = field(default_factory=list)
+    votes: dict[Atom, Condition] = field(default_factory=dict)
     unclear: list[tuple[str, Span | None]] = field(default_factory=list)

@@ -120,6 +120,7 @@ class Run:
         span: Span | None,
         part: tuple[int, int],
         scope: str = "device",
+        memory_order: str = "relaxed",
         is_update: bool = False,
     ) -> None:
         """Writes one down."""
@@ -140,6 +141,7 @@ class Run:
                 *part,
                 order=len(accesses),
                 scope=scope,
+                memory_order=memory_order,
                 is_update=is_update,
                 statement=self.statement,
                 loops=tuple(self.loops),

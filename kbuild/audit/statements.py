@@ -148,9 +148,10 @@ class Statements:
         if not self.run.is_trial:
             span = self.run.place_of(value.span or stmt.span)
             self.run.records.reaches.append(Reach("warp", value.name, state.path, span))
-        taint = SYNC
-        del arguments
-        return fresh(value.type, f"{value.name}()", THREAD, taint)
+        result = fresh(value.type, f"{value.name}()", THREAD, SYNC)
+        if value.name == "ballot" and isinstance(result, Term) and isinstance(arguments[0], Condition):
+            self.run.records.votes[next(result.atoms())] = conditions.all_of((state.path, arguments[0]))
+        return result
 
     def _atomic(self, value: nodes.Intrinsic, state: State) -> Value:
         place, *others = value.arguments
@@ -160,7 +161,7 @@ class Statements:
         assert isinstance(root, nodes.Index)
         reference, indices = self.expressions.indices(root, state)
         span = place.span or value.span
-        self.run.access(state, reference.memory, indices, "atomic", span, part, scope=value.scope)
+        self.run.access(state, reference.memory, indices, "atomic", span, part, value.scope, value.order)
         result = fresh(value.type, f"{value.name}({reference.memory.name})", THREAD, SYNC)
         low: int | None = None
         if value.name == "atomic_add" and values and isinstance(values[0], Term):
@@ -283,15 +284,16 @@ class Statements:
 
     def _barrier(self, stmt: Stmt, mask: Expr | None, state: State) -> State:
         of = "block" if mask is None else "warp"
-        lanes = None
+        lanes = voted = None
         if mask is not None:
             named = self.expressions.term(mask, state)
             lanes = named.constant if named.is_constant else None
-            if lanes is None:
+            voted = next((vote for one, vote in self.run.records.votes.items() if named == terms.of(one)), None)
+            if lanes is None and voted is None:
                 self.run.unclear("a mask of lanes that is not known while building", stmt.span)
         if not self.run.is_trial:
             what = "syncthreads()" if mask is None else "syncwarp()"
-            self.run.records.reaches.append(Reach(of, what, state.path, self.run.place_of(stmt.span), lanes))
+            self.run.records.reaches.append(Reach(of, what, state.path, self.run.place_of(stmt.span), lanes, voted))
         new = self.run.new_phase() if mask is None else state.phases
         return State(state.variables, state.path, new, self.run.new_phase(), state.assigned)
 
