@@ -122,7 +122,9 @@ class Judge:
                 for atom in term.atoms():
                     found.setdefault(atom, put.term(value))
         if other is not None:
-            found |= {twin: other.term(value) for atom, value in found.items() for twin in other.term(terms.of(atom)).atoms()}
+            found |= {
+                twin: other.term(value) for atom, value in found.items() for twin in other.term(terms.of(atom)).atoms()
+            }
         return Substitution(found)
 
     def _answered(

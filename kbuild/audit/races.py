@@ -227,7 +227,9 @@ def _is_update(one: Access, two: Access) -> bool:
 
 def _may_be_ordered(judge: Judge, one: Access, two: Access, is_in_block: bool) -> bool:
     """A release behind the one access and an acquire before the other may put them in an order."""
-    ordering = [a for a in judge.records.accesses if a.memory_order != "relaxed" and (is_in_block or a.scope != "block")]
+    ordering = [
+        a for a in judge.records.accesses if a.memory_order != "relaxed" and (is_in_block or a.scope != "block")
+    ]
     released = [one for one in ordering if one.memory_order in ("release", "acq_rel")]
     acquired = [one for one in ordering if one.memory_order in ("acquire", "acq_rel")]
     return any(

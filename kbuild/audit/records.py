@@ -108,7 +108,7 @@ class Unset:
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """A variable that a loop changes: what stands for it at the beginning of trip `number`, and what it is in trip 0."""
+    """A variable that a loop changes: its `value` at the beginning of trip `number`, and that of the first trip."""
 
     number: Term
     value: Term
@@ -118,12 +118,12 @@ class Head:
 @dataclass(slots=True)
 class Records:
     """Everything of one run, and what the `parameters` hold. `facts` hold for every thread; `assumed` are said in
-    words; `invariants` are conditions on paths that follow from loops, `held` those that
-    the source asserts or assumes. `loose` are numbers of trips that may pass no barrier,
-    and what is of such a trip. `recounted` are arrays that atomics do not only
-    count upwards: what these give back may come again. `heads` are of variables of which a loop leaves nothing else
-    known; `votes` are what the lanes of a ballot have been asked, by what it gave. `told` are arrays in shared memory of which all threads of a
-    block are taken to read the same. `unclear` says what the run could not look into."""
+    words; `invariants` are conditions on paths that follow from loops, `held` those that the source asserts or assumes.
+    `loose` are numbers of trips that may pass no barrier, and what is of such a trip. `recounted` are arrays that
+    atomics do not only count upwards: what these give back may come again. `told` are arrays in shared memory of which
+    all threads of a block are taken to read the same. `heads` are variables of loops of which little is known, those of
+    outer loops first; `votes` are what a ballot has asked, by what it gave. `unclear` says what the run could not look
+    into."""
 
     parameters: list[tuple[str, Value]] = field(default_factory=list)
     accesses: list[Access] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""What the threads of a block work out together in shared memory: sums, scans, counts, sorted halves, by trees and warps."""
+"""What the threads of a block work out together in shared memory: sums, scans, counts, by trees and by warps."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def pairs_further_apart_good(data: Floats, out: Floats):
     t = kb.thread_idx()
     tile[t] = data[kb.tid()] if kb.tid() < data.shape[0] else 0.0
     kb.syncthreads()
-    apart = int(1)
+    apart = 1
     while apart < BLOCK:
         first = 2 * apart * t
         if first < BLOCK:
@@ -72,7 +72,7 @@ def pairs_further_apart_bad(data: Floats, out: Floats):
     t = kb.thread_idx()
     tile[t] = data[kb.tid()] if kb.tid() < data.shape[0] else 0.0
     kb.syncthreads()
-    apart = int(1)
+    apart = 1
     while apart < BLOCK:
         first = apart * t
         if first + apart < BLOCK:
@@ -180,9 +180,9 @@ def counts_of_each_warp_good(keys: Ints, out: Ints):
         kb.atomic_add(bins, kb.warp_id(), keys[kb.tid()] & 15, 1)
     kb.syncthreads()
     if t < 16 and t < out.shape[0]:
-        total = int(0)
+        total = 0
         for w in range(WARPS):
-            total += bins[w, t]
+            total += bins[w, t]  # may overflow
         kb.atomic_add(out, t, total)
 
 
@@ -199,7 +199,7 @@ def counts_of_each_warp_bad(keys: Ints, out: Ints):
         bins[kb.warp_id(), key] = bins[kb.warp_id(), key] + 1  # finds shared-races
     kb.syncthreads()
     if t < 16 and t < out.shape[0]:
-        total = int(0)
+        total = 0
         for w in range(WARPS):
             total += bins[w, t]
         kb.atomic_add(out, t, total)
@@ -477,13 +477,13 @@ def kept_by_ballot_good(data: Floats, out: Floats, counts: Ints):
     kb.syncthreads()
     if t == 0:
         for w in range(WARPS):
-            before[w + 1] = before[w + 1] + before[w]
+            before[w + 1] = before[w + 1] + before[w]  # may overflow
     kb.syncthreads()
     if t == 0 and kb.block_idx() < counts.shape[0]:
         counts[kb.block_idx()] = before[WARPS]
     if x > 40.0:
         below = bits & ((kb.uint32(1) << kb.uint32(lane)) - kb.uint32(1))
-        k = kb.block_idx() * BLOCK + before[kb.warp_id()] + kb.bit_count(below)
+        k = kb.block_idx() * BLOCK + before[kb.warp_id()] + kb.bit_count(below)  # may overflow
         if 0 <= k < out.shape[0]:
             out[k] = x  # may global-races
 

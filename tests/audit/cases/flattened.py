@@ -242,7 +242,7 @@ def walked_by_all_bad(data: Floats, out: Floats):
 @kb.kernel
 def level_of_a_pyramid_good(levels: Floats, n: int, level: int):
     i = kb.tid()
-    start = int(0)
+    start = 0
     size = int(n)
     for _ in range(level):
         start += size
@@ -255,7 +255,7 @@ def level_of_a_pyramid_good(levels: Floats, n: int, level: int):
 @kb.kernel
 def level_of_a_pyramid_bad(levels: Floats, n: int, level: int):
     i = kb.tid()
-    start = int(0)
+    start = 0
     size = int(n)
     for _ in range(level):
         start += size

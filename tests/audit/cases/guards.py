@@ -17,12 +17,12 @@ vec4i = kb.vec4i
 
 @kb.func
 def is_within(row: int, column: int, plane: Plane) -> bool:
-    return 0 <= row and row < plane.shape[0] and 0 <= column and column < plane.shape[1]
+    return row >= 0 and row < plane.shape[0] and column >= 0 and column < plane.shape[1]
 
 
 @kb.func
 def is_about_within(row: int, column: int, plane: Plane) -> bool:
-    return 0 <= row and row <= plane.shape[0] and 0 <= column and column < plane.shape[1]
+    return row >= 0 and row <= plane.shape[0] and column >= 0 and column < plane.shape[1]
 
 
 @case("bounds", "own", At((6, 7), block=42, plane=(6, 7), out=(6, 7)))
@@ -143,7 +143,7 @@ def left_one_by_one_bad(target: Ints, data: Floats, out: Floats):
 def place_of_a_key_good(keys: Floats, wanted: Floats, out: Ints):
     i = kb.tid()
     if i < wanted.shape[0] and i < out.shape[0]:
-        low = int(0)
+        low = 0
         high = keys.shape[0]
         while low < high:
             middle = low + (high - low) // 2
@@ -159,7 +159,7 @@ def place_of_a_key_good(keys: Floats, wanted: Floats, out: Ints):
 def place_of_a_key_bad(keys: Floats, wanted: Floats, out: Ints):
     i = kb.tid()
     if i < wanted.shape[0] and i < out.shape[0]:
-        low = int(0)
+        low = 0
         high = keys.shape[0]
         while low <= high:
             middle = low + (high - low) // 2
@@ -177,7 +177,7 @@ def folded_in_registers_good(out: Floats):
     v = vec8()
     for k in range(8):
         v[k] = float(i * k)
-    step = int(4)
+    step = 4
     while step > 0:
         for k in range(step):
             v[k] = v[k] + v[k + step]
@@ -193,7 +193,7 @@ def folded_in_registers_bad(out: Floats):
     v = vec8()
     for k in range(8):
         v[k] = float(i * k)
-    step = int(4)
+    step = 4
     while step > 0:
         for k in range(step + 1):
             v[k] = v[k] + v[k + step]  # finds bounds
@@ -207,7 +207,7 @@ def folded_in_registers_bad(out: Floats):
 def up_to_a_zero_good(data: kb.array2d(dtype=int), out: Ints):
     i = kb.tid()
     if i < data.shape[0] and i < out.shape[0]:
-        length = int(0)
+        length = 0
         while length < data.shape[1]:
             if data[i, length] == 0:
                 break
@@ -220,7 +220,7 @@ def up_to_a_zero_good(data: kb.array2d(dtype=int), out: Ints):
 def up_to_a_zero_bad(data: kb.array2d(dtype=int), out: Ints):
     i = kb.tid()
     if i < data.shape[0] and i < out.shape[0]:
-        length = int(0)
+        length = 0
         while length < data.shape[1]:
             if data[i, length] == 0:
                 break
@@ -310,8 +310,8 @@ def last_four_kept_bad(data: Floats, out: Floats):
 @kb.kernel
 def merged_good(a: Floats, b: Floats, out: Floats):
     i = kb.tid()
-    j = int(0)
-    k = int(0)
+    j = 0
+    k = 0
     total = 0.0
     while j < a.shape[0] and k < b.shape[0]:
         if a[j] + float(i) < b[k]:
@@ -328,8 +328,8 @@ def merged_good(a: Floats, b: Floats, out: Floats):
 @kb.kernel
 def merged_bad(a: Floats, b: Floats, out: Floats):
     i = kb.tid()
-    j = int(0)
-    k = int(0)
+    j = 0
+    k = 0
     total = 0.0
     while j < a.shape[0] or k < b.shape[0]:
         if a[j] + float(i) < b[k]:  # finds bounds
@@ -368,7 +368,7 @@ def from_the_back_bad(data: Plane, out: Floats):
 @kb.kernel
 def found_first_good(data: Floats, out: Floats, least: float):
     i = kb.tid()
-    found = int(-1)
+    found = -1
     for k in range(i, data.shape[0]):
         if data[k] > least:
             found = k
@@ -381,7 +381,7 @@ def found_first_good(data: Floats, out: Floats, least: float):
 @kb.kernel
 def found_first_bad(data: Floats, out: Floats, least: float):
     i = kb.tid()
-    found = int(-1)
+    found = -1
     for k in range(i, data.shape[0]):
         if data[k] > least:
             found = k
@@ -395,7 +395,7 @@ def found_first_bad(data: Floats, out: Floats, least: float):
 def axis_of_a_box_good(sides: Plane, out: Ints):
     i = kb.tid()
     if i < sides.shape[0] and i < out.shape[0] and sides.shape[1] == 3:
-        longest = int(0)
+        longest = 0
         if sides[i, 1] > sides[i, longest]:
             longest = 1
         if sides[i, 2] > sides[i, longest]:
@@ -408,7 +408,7 @@ def axis_of_a_box_good(sides: Plane, out: Ints):
 def axis_of_a_box_bad(sides: Plane, out: Ints):
     i = kb.tid()
     if i < sides.shape[0] and i < out.shape[0] and sides.shape[1] == 3:
-        longest = int(0)
+        longest = 0
         for axis in range(1, 3):
             if sides[i, axis] > sides[i, longest]:
                 longest = axis + 1

@@ -12,7 +12,7 @@ BLOCK = 32
 FLAG = At(2 * BLOCK, data=BLOCK, flag=[0], out=BLOCK)
 
 
-@case("global-races", "ScoR", FLAG)
+@case("global-races", "ScoR", FLAG, symbolic="unknown")
 @kb.kernel(block_dim=BLOCK)
 def handed_over_good(data: Ints, flag: Ints, out: Ints):
     told = kb.shared_array(1, int)
@@ -53,7 +53,7 @@ def handed_over_bad(data: Ints, flag: Ints, out: Ints):
         out[t] = data[t]  # finds global-races
 
 
-@case("global-races", "ScoR", At(2, block=1, data=1, flag=[0], out=1))
+@case("global-races", "ScoR", At(2, block=1, data=1, flag=[0], out=1), symbolic="unknown")
 @kb.kernel
 def waited_for_good(data: Ints, flag: Ints, out: Ints):
     if data.shape[0] == 1 and flag.shape[0] == 1 and out.shape[0] == 1:
@@ -109,10 +109,10 @@ def waited_for_bad_plain(data: Ints, flag: Ints, out: Ints):
 def locked_by_block_good(lock: Ints, data: Ints):
     b = kb.block_idx()
     if b < lock.shape[0] and b < data.shape[0]:
-        done = int(0)
+        done = 0
         while done == 0:
             if kb.atomic_cas(lock, b, 0, 1, order="acquire", scope="block") == 0:
-                data[b] = data[b] + 1
+                data[b] = data[b] + 1  # may overflow
                 kb.atomic_exch(lock, b, 0, order="release", scope="block")
                 done = 1
 
@@ -121,7 +121,7 @@ def locked_by_block_good(lock: Ints, data: Ints):
 @kb.kernel(block_dim=2)
 def locked_by_block_bad(lock: Ints, data: Ints):
     if lock.shape[0] == 1 and data.shape[0] > 0:
-        done = int(0)
+        done = 0
         while done == 0:
             if kb.atomic_cas(lock, 0, 0, 1, order="acquire", scope="block") == 0:  # finds global-races
                 data[0] = data[0] + 1  # finds global-races
@@ -132,7 +132,7 @@ def locked_by_block_bad(lock: Ints, data: Ints):
 LAST = At(4 * BLOCK, data=4 * BLOCK, parts=4, tickets=[0], out=1)
 
 
-@case("global-races", "ScoR", LAST)
+@case("global-races", "ScoR", LAST, symbolic="unknown")
 @kb.kernel(block_dim=BLOCK)
 def last_one_adds_good(data: Floats, parts: Floats, tickets: Ints, out: Floats):
     own = kb.warp_sum(data[kb.tid()] if kb.tid() < data.shape[0] else 0.0)
@@ -234,16 +234,16 @@ def turned_within_blocks_bad(data: Floats):
 CHAIN = At(4, block=1, data=[5, 6, 7, 8], flags=[0, 0, 0, 0], sums=4)
 
 
-@case("global-races", "ScoR", CHAIN)
+@case("global-races", "ScoR", CHAIN, symbolic="unknown")
 @kb.kernel(block_dim=1)
 def chained_sums_good(data: Ints, flags: Ints, sums: Ints):
     b = kb.block_idx()
     if b < data.shape[0] and b < flags.shape[0] and b < sums.shape[0]:
-        before = int(0)
+        before = 0
         if b > 0:
             if kb.atomic_add(flags, b - 1, 0, order="acquire") == 1:
                 before = sums[b - 1]
-        sums[b] = before + data[b]
+        sums[b] = before + data[b]  # may overflow
         kb.atomic_exch(flags, b, 1, order="release")
 
 
@@ -252,7 +252,7 @@ def chained_sums_good(data: Ints, flags: Ints, sums: Ints):
 def chained_sums_bad(data: Ints, flags: Ints, sums: Ints):
     b = kb.block_idx()
     if b < data.shape[0] and b < flags.shape[0] and b < sums.shape[0]:
-        before = int(0)
+        before = 0
         if b > 0:
             before = sums[b - 1]  # finds global-races
             if kb.atomic_add(flags, b - 1, 0, order="acquire") == 0:

@@ -47,7 +47,7 @@ def warp_for_a_vertex_good(starts: Ints, ends: Ints, rank: Floats, out: Floats):
     v = kb.tid() // 32
     if v + 1 < starts.shape[0] and v < out.shape[0]:
         total = 0.0
-        for k in range(starts[v] + kb.lane_id(), starts[v + 1], 32):
+        for k in range(starts[v] + kb.lane_id(), starts[v + 1], 32):  # may overflow
             total += rank[ends[k]]  # may bounds
         total = kb.warp_sum(total)
         if kb.lane_id() == 0:
@@ -162,7 +162,7 @@ def smallest_free_colour_good(starts: Ints, ends: Ints, colour: Ints, new: Ints)
             c = colour[ends[k]]  # may bounds
             if 0 <= c < 32:
                 used |= kb.uint32(1) << kb.uint32(c)
-        c = int(0)
+        c = 0
         while c < 31 and (used >> kb.uint32(c)) & kb.uint32(1) != kb.uint32(0):
             c += 1
         new[v] = c
@@ -178,7 +178,7 @@ def smallest_free_colour_bad(starts: Ints, ends: Ints, colour: Ints, new: Ints):
             c = colour[ends[k]]  # finds global-races; may bounds
             if 0 <= c < 32:
                 used |= kb.uint32(1) << kb.uint32(c)
-        c = int(0)
+        c = 0
         while c < 31 and (used >> kb.uint32(c)) & kb.uint32(1) != kb.uint32(0):
             c += 1
         colour[v] = c  # finds global-races
@@ -235,7 +235,7 @@ def change_of_all_bad(rank: Floats, old: Floats, change: Floats):
 def wishes_then_mates_good(starts: Ints, ends: Ints, wish: Ints, mate: Ints):
     v = kb.tid()
     if v + 1 < starts.shape[0] and v < wish.shape[0] and v < mate.shape[0]:
-        best = int(-1)
+        best = -1
         for k in range(starts[v], starts[v + 1]):
             u = ends[k]  # may bounds
             if u > best and u != v:
@@ -248,7 +248,7 @@ def wishes_then_mates_good(starts: Ints, ends: Ints, wish: Ints, mate: Ints):
 def wishes_then_mates_bad(starts: Ints, ends: Ints, wish: Ints, mate: Ints):
     v = kb.tid()
     if v + 1 < starts.shape[0] and v < wish.shape[0] and v < mate.shape[0]:
-        best = int(-1)
+        best = -1
         for k in range(starts[v], starts[v + 1]):
             u = ends[k]  # may bounds
             if u > best and u != v:

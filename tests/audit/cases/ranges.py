@@ -26,7 +26,7 @@ def start_of_a_row_good(data: Floats, first: int):
 def start_of_a_row_bad(data: Floats, first: int):
     row = first + kb.tid()
     start = row * (row + 1) // 2  # finds overflow
-    if 0 <= start and start < data.shape[0]:
+    if start >= 0 and start < data.shape[0]:
         data[start] = 1.0
 
 
@@ -46,7 +46,7 @@ def microseconds_bad(seconds: Ints, out: kb.array(dtype=kb.int64)):
         out[i] = kb.int64(seconds[i] * 1000000)  # finds overflow
 
 
-@case("overflow", "own", At((16, 4, 8), block=128, out=64))
+@case("overflow", "own", At((16, 4, 8), block=128, out=64), symbolic="unknown")
 @kb.kernel
 def voxel_of_a_fine_grid_good(out: Floats):
     z, y, x = kb.tid()
@@ -95,7 +95,7 @@ def chunk_of_a_block_good(data: Floats, chunk: int):
 @case("overflow", "own", At(grid=4, block=BLOCK, data=1000, chunk=900000000), symbolic="unknown")
 @kb.kernel(block_dim=BLOCK)
 def chunk_of_a_block_bad(data: Floats, chunk: int):
-    if 0 < chunk:
+    if chunk > 0:
         first = kb.min(kb.block_idx() * chunk, data.shape[0])  # finds overflow
         last = kb.min(kb.int64(first) + kb.int64(chunk), kb.int64(data.shape[0]))
         k = kb.int64(first) + kb.int64(kb.thread_idx())

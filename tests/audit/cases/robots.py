@@ -228,7 +228,7 @@ def list_of_the_near_good(place: Points, near: kb.array2d(dtype=int), count: Int
     i = kb.tid()
     if i >= place.shape[0] or i >= near.shape[0] or i >= count.shape[0] or near.shape[1] != NEAREST:
         return
-    found = int(0)
+    found = 0
     for j in range(place.shape[0]):
         if j != i and kb.length(place[j] - place[i]) < reach:
             if found < NEAREST:
@@ -243,7 +243,7 @@ def list_of_the_near_bad(place: Points, near: kb.array2d(dtype=int), count: Ints
     i = kb.tid()
     if i >= place.shape[0] or i >= near.shape[0] or i >= count.shape[0] or near.shape[1] != NEAREST:
         return
-    found = int(0)
+    found = 0
     for j in range(place.shape[0]):
         if j != i and kb.length(place[j] - place[i]) < reach:
             if found <= NEAREST:
@@ -258,7 +258,7 @@ def contacts_kept_good(depth: Floats, count: Ints, contacts: Ints):
     i = kb.tid()
     if i < depth.shape[0] and count.shape[0] == 1 and depth[i] > 0.0:
         slot = kb.atomic_add(count, 0, 1)
-        if 0 <= slot and slot < contacts.shape[0]:
+        if slot >= 0 and slot < contacts.shape[0]:
             contacts[slot] = i
 
 

@@ -51,7 +51,7 @@ def fetched_ahead_good(data: Floats, out: Floats, trips: int):
     tile[0, t] = data[t] if t < data.shape[0] else 0.0
     kb.syncthreads()
     total = 0.0
-    now = int(0)
+    now = 0
     for k in range(trips):
         i = (k + 1) * BLOCK + t
         if k + 1 < trips:
@@ -71,7 +71,7 @@ def fetched_ahead_bad(data: Floats, out: Floats, trips: int):
     tile[0, t] = data[t] if t < data.shape[0] else 0.0
     kb.syncthreads()
     total = 0.0
-    now = int(0)
+    now = 0
     for k in range(trips):
         i = (k + 1) * BLOCK + t
         if k + 1 < trips:
@@ -112,7 +112,7 @@ def ends_by_the_first_bad(data: Floats, out: Floats):
     t = kb.thread_idx()
     i = kb.tid()
     n = data.shape[0]
-    tile[t + HALO] = data[i] if i < n else 0.0
+    tile[t + HALO] = data[i] if i < n else 0.0  # finds shared-races
     if t < HALO:
         tile[t] = data[i - HALO] if i >= HALO and i - HALO < n else 0.0
         tile[t + BLOCK] = data[i + BLOCK] if i + BLOCK < n else 0.0  # finds shared-races
@@ -232,7 +232,7 @@ def tasks_told_to_all_good(next: Ints, data: Floats, out: Floats):
     task = kb.shared_array(1, int)
     t = kb.thread_idx()
     n = kb.min(data.shape[0], out.shape[0])
-    k = int(0)
+    k = 0
     while k < n:
         if t == 0:
             task[0] = kb.atomic_add(next, 0, 1) if next.shape[0] > 0 else n
@@ -249,7 +249,7 @@ def tasks_told_to_all_bad(next: Ints, data: Floats, out: Floats):
     task = kb.shared_array(1, int)
     t = kb.thread_idx()
     n = kb.min(data.shape[0], out.shape[0])
-    k = int(0)
+    k = 0
     while k < n:
         if t == 0:
             task[0] = kb.atomic_add(next, 0, 1) if next.shape[0] > 0 else n  # finds shared-races
@@ -345,11 +345,11 @@ def two_parts_of_the_launch_good(data: Floats, out: Floats):
     t = kb.thread_idx()
     i = kb.tid()
     x = data[i] if i < data.shape[0] else 0.0
-    if 2 * BLOCK <= both.shape[0]:
+    if both.shape[0] >= 2 * BLOCK:
         both[t] = x
         both[BLOCK + t] = -x
     kb.syncthreads()
-    if i < out.shape[0] and 2 * BLOCK <= both.shape[0]:
+    if i < out.shape[0] and both.shape[0] >= 2 * BLOCK:
         out[i] = both[BLOCK - 1 - t] + both[2 * BLOCK - 1 - t]
 
 
@@ -360,9 +360,9 @@ def two_parts_of_the_launch_bad(data: Floats, out: Floats):
     t = kb.thread_idx()
     i = kb.tid()
     x = data[i] if i < data.shape[0] else 0.0
-    if 2 * BLOCK <= both.shape[0]:
+    if both.shape[0] >= 2 * BLOCK:
         both[t] = x  # finds shared-races
         both[BLOCK // 2 + t] = -x  # finds shared-races
     kb.syncthreads()
-    if i < out.shape[0] and 2 * BLOCK <= both.shape[0]:
+    if i < out.shape[0] and both.shape[0] >= 2 * BLOCK:
         out[i] = both[BLOCK - 1 - t]

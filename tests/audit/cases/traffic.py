@@ -1,4 +1,4 @@
-"""What costs and does nothing wrong: bank conflicts, scattered accesses, parted warps, loops that all threads repeat."""
+"""What costs and does nothing wrong: bank conflicts, scattered accesses, parted warps, loops that all repeat."""
 
 from __future__ import annotations
 

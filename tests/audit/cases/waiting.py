@@ -109,7 +109,7 @@ def until_nothing_changes_good(data: Floats, out: Floats, limit: float):
     changed = kb.shared_array(1, int)
     t = kb.thread_idx()
     x = data[kb.tid()] if kb.tid() < data.shape[0] else 0.0
-    again = int(1)
+    again = 1
     while again != 0:
         if t == 0:
             changed[0] = 0
@@ -130,7 +130,7 @@ def until_nothing_changes_bad(data: Floats, out: Floats, limit: float):
     changed = kb.shared_array(1, int)
     t = kb.thread_idx()
     x = data[kb.tid()] if kb.tid() < data.shape[0] else 0.0
-    again = int(1)
+    again = 1
     while again != 0:
         if t == 0:
             changed[0] = 0
@@ -261,7 +261,7 @@ def is_of_this_thread(job: int) -> bool:
 @case("barriers", "own", At(2 * BLOCK, out=2, jobs=7))
 @kb.kernel(block_dim=BLOCK)
 def jobs_of_a_block_good(out: Ints, jobs: int):
-    done = int(0)
+    done = 0
     for job in range(jobs):
         if is_of_this_block(job):
             done += kb.block_sum(1)  # may overflow
@@ -272,7 +272,7 @@ def jobs_of_a_block_good(out: Ints, jobs: int):
 @case("barriers", "own", At(2 * BLOCK, out=2, jobs=7))
 @kb.kernel(block_dim=BLOCK)
 def jobs_of_a_block_bad(out: Ints, jobs: int):
-    done = int(0)
+    done = 0
     for job in range(jobs):
         if is_of_this_thread(job):
             done += kb.block_sum(1)  # finds barriers
