@@ -78,11 +78,11 @@ def _analysed(kernel: Kernel, options: Options, launch: Launch) -> Part:
         counts["bounds"].append(beyond.answer)
         findings += report.beyond(beyond)
     met = list(races.pairs(judge))
-    for pair in met:
+    disputed = races.disputed(judge, met)
+    for pair in races.undisputed(met, disputed):
         check = "shared-races" if pair.one.memory.space == "shared" else "global-races"
         counts[check].append(pair.answer)
         findings += report.race(pair, check)
-    disputed = sorted(records.told & {p.one.memory.name for p in met if p.answer.verdict != "proved"})
     for reached in barriers.reached(judge, disputed):
         counts["barriers"].append(reached.answer)
         findings += report.barrier(reached)

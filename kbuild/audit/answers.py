@@ -45,6 +45,7 @@ class Answer:
 
 
 PROVED = Answer("proved", "")
+DISPUTED = Answer("unknown", "", "there may be a race for shared memory that it depends on")
 LATE = Answer("unknown", "", f"{OUT_OF_TIME} of the audit is reached")
 
 

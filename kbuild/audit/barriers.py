@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
 from kbuild.audit import conditions
-from kbuild.audit.answers import PROVED, Answer, Judge
+from kbuild.audit.answers import DISPUTED, PROVED, Answer, Judge
 from kbuild.audit.conditions import Condition
 from kbuild.audit.lanes import NoNumber
 from kbuild.audit.places import WARP
 from kbuild.audit.proving import Facts
 from kbuild.audit.records import Reach
-from kbuild.audit.terms import BLOCK, THREAD, Atom, deep_atoms
+from kbuild.audit.terms import THREAD
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,24 +25,18 @@ class Reached:
     answer: Answer
 
 
-def reached(judge: Judge, disputed: Sequence[str] = ()) -> Iterator[Reached]:
-    """Every barrier, each path once. For `disputed` arrays there may be races: what threads read there may differ."""
+def reached(judge: Judge, disputed: int = 0) -> Iterator[Reached]:
+    """Every barrier, each path once. What threads read from arrays with the bits `disputed` may differ."""
     seen: dict[tuple[object, ...], Answer] = {}
     for reach in judge.records.reaches:
         key = (reach.of, reach.path, reach.mask, reach.voted)
         if key not in seen:
             seen[key] = _answer(judge, reach)
-            if disputed and seen[key].verdict == "proved" and any(atom.level == BLOCK for atom in _told(reach)):
-                seen[key] = Answer("unknown", "", f"there may be a race for {disputed[0]}, which threads take it from")
+            if reach.path.taint & disputed and seen[key].verdict == "proved":
+                seen[key] = DISPUTED
         answer = seen[key]
         judge.explain("barriers", reach.span, functools.partial(_question, reach), answer, "uniform")
         yield Reached(reach, answer)
-
-
-def _told(reach: Reach) -> Iterator[Atom]:
-    """What the path takes from shared memory."""
-    atoms = (atom for term in reach.path.terms() for atom in deep_atoms(term))
-    return (atom for atom in atoms if atom.taint)
 
 
 def _question(reach: Reach) -> str:

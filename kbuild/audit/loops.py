@@ -221,7 +221,8 @@ def _generic(
         later = under(statements.run.new_phase(), conditions.less(terms.ZERO, number))
         entry.warp_phases = {**first, **later}
     statements.run.loops.append(number)
-    statements.run.records.heads += _heads(values, state, number)
+    if not statements.run.is_trial:
+        statements.run.records.heads += _heads(values, state, number)
     before_trip, told = entry.phases, len(statements.run.told)
     end, breaks = _trip(statements, body, entry)
     if waits and end is not None and not before_trip.keys().isdisjoint(end.phases):

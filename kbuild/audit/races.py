@@ -10,14 +10,14 @@ from __future__ import annotations
 import functools
 import itertools
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
 
 from kbuild.audit import conditions, terms
-from kbuild.audit.answers import LATE, PROVED, Answer, Judge, solved
+from kbuild.audit.answers import DISPUTED, LATE, PROVED, Answer, Judge, solved
 from kbuild.audit.conditions import Condition
 from kbuild.audit.lanes import Integers, NoNumber
 from kbuild.audit.places import WARP
@@ -62,6 +62,25 @@ def pairs(judge: Judge) -> Iterator[Pair]:
                 if answer.verdict == "found":
                     done.add(lines)
                 yield Pair(one, two, is_in_block, answer)
+
+
+def disputed(judge: Judge, met: Iterable[Pair]) -> int:
+    """Bits of arrays in shared memory for which there may be a race, though threads are taken to read the same there;
+    with that of loops, whose variables do not say where they come from. 0 where there are none."""
+    found = 0
+    for pair in met:
+        found |= pair.one.memory.bit if pair.answer.verdict != "proved" else 0
+    found &= judge.records.told
+    return found | LOOP if found else 0
+
+
+def undisputed(met: Iterable[Pair], bits: int) -> Iterator[Pair]:
+    """The same, where proofs that rest on these arrays are none."""
+    for pair in met:
+        taint = pair.one.path.taint | pair.two.path.taint
+        for index in (*pair.one.indices, *pair.two.indices):
+            taint |= index.taint
+        yield replace(pair, answer=DISPUTED) if taint & bits and pair.answer.verdict == "proved" else pair
 
 
 def _check(one: Access) -> str:

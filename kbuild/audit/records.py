@@ -120,10 +120,11 @@ class Records:
     """Everything of one run, and what the `parameters` hold. `facts` hold for every thread; `assumed` are said in
     words; `invariants` are conditions on paths that follow from loops, `held` those that the source asserts or assumes.
     `loose` are numbers of trips that may pass no barrier, and what is of such a trip. `recounted` are arrays that
-    atomics do not only count upwards: what these give back may come again. `told` are arrays in shared memory of which
-    all threads of a block are taken to read the same. `heads` are variables of loops of which little is known, those of
-    outer loops first; `votes` are what a ballot has asked, by what it gave. `unclear` says what the run could not look
-    into."""
+    atomics do not only count upwards: what these give back may come again. `told` are the bits of arrays in shared
+    memory of which all threads of a block are taken to read the same. `heads` are variables of loops of which little is
+    known, those of outer loops first; `votes` are what a ballot has asked, by what it gave. `unclear` says what the run
+    could not look into.
+    """
 
     parameters: list[tuple[str, Value]] = field(default_factory=list)
     accesses: list[Access] = field(default_factory=list)
@@ -138,7 +139,7 @@ class Records:
     held: set[Condition] = field(default_factory=set)
     loose: set[Atom] = field(default_factory=set)
     recounted: set[str] = field(default_factory=set)
-    told: set[str] = field(default_factory=set)
+    told: int = 0
     heads: list[Head] = field(default_factory=list)
     votes: dict[Atom, Condition] = field(default_factory=dict)
     unclear: list[tuple[str, Span | None]] = field(default_factory=list)

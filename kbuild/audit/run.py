@@ -168,7 +168,7 @@ class Run:
         """All threads of the block have this value, as long as there is no race for the memory that it comes from."""
         self.told += every_atom(value)
         if memory is not None and not self.is_trial and not self.is_in_library:
-            self.records.told.add(memory.name)
+            self.records.told |= memory.bit
 
     def unclear(self, what: str, span: Span | None) -> None:
         """Something that is not looked into."""
