@@ -100,18 +100,20 @@ class Judge:
         is_data_fine: bool = False,
         fine: int = 0,
         is_large: bool = False,
+        free: frozenset[Atom] = frozenset(),
     ) -> Answer:
         """The solver's: `known` must not hold together. `relevant` are the terms that decide (indices), `paths` lead
         there. `is_data_fine`: contents of arrays may be chosen for an example, too; `fine`: what else may be anything
-        on the way. `is_large`: small launches would not show it."""
+        on the way, and `free` atoms everywhere. `is_large`: small launches would not show it."""
         relevant, paths = list(relevant), list(paths)
-        answer = self._answered(known, relevant, paths, other, is_data_fine, fine, is_large)
+        answer = self._answered(known, relevant, paths, other, is_data_fine, fine, is_large, free)
         if answer.verdict != "unknown" or answer.model is None or not self.records.heads:
             return answer
         # Nothing is known of a loop's later trips; its first one is as certain as what stands before it.
         first = self._first_trips(other)
         known, relevant = list(map(first.condition, known)), list(map(first.term, relevant))
-        early = self._answered(known, relevant, list(map(first.condition, paths)), other, is_data_fine, fine, is_large)
+        paths = list(map(first.condition, paths))
+        early = self._answered(known, relevant, paths, other, is_data_fine, fine, is_large, free)
         return early if early.verdict == "found" else answer
 
     def _first_trips(self, other: Other | None) -> Substitution:
@@ -137,6 +139,7 @@ class Judge:
         is_data_fine: bool,
         fine: int,
         is_large: bool,
+        free: frozenset[Atom],
     ) -> Answer:
         if self.solver is None:
             return Answer("unknown", "no solver", "intervals do not decide it, and no solver is installed")
@@ -155,7 +158,7 @@ class Judge:
             is_open = "unknown" in (weak, tight)
             why = LATE.reason if is_open else "it goes wrong only where arrays are larger than they must be"
             return Answer("unknown", "solver", why)
-        reason = self._doubt(relevant, paths, is_data_fine, fine)
+        reason = self._doubt(relevant, paths, is_data_fine, fine, free)
         return Answer("unknown" if reason else "found", "solver", reason, model, other)
 
     def _small(self) -> list[Condition]:
@@ -166,12 +169,14 @@ class Judge:
         most = terms.number(SMALL_EXTENT)
         return [*found, *(conditions.at_most(one, most) for one in sizes if not one.is_constant)]
 
-    def _doubt(self, relevant: list[Term], paths: list[Condition], is_data_fine: bool, fine: int) -> str:
+    def _doubt(
+        self, relevant: list[Term], paths: list[Condition], is_data_fine: bool, fine: int, free: frozenset[Atom]
+    ) -> str:
         """Why an example proves nothing; "" where it does. On the way there what is `fine` may be anything."""
         taint, loads = 0, dict[str, None]()
         for term in relevant:
             for atom in deep_atoms(term):
-                taint |= atom.taint
+                taint |= _taint_of(atom, free)
                 if atom.kind == "load":
                     loads[atom.name] = None
         if is_data_fine:
@@ -179,7 +184,7 @@ class Judge:
         for path in paths:
             for one in conditions.conjuncts(path):
                 if one not in self.records.invariants:
-                    taint |= _taint(one) & ~DATA & ~fine
+                    taint |= _taint(one, free) & ~DATA & ~fine
         if taint >= STORED:
             taint |= SYNC
         for kind in (SYNC, LOOP, DATA):
@@ -203,16 +208,25 @@ class Judge:
             self.reasoning.append(Reasoning(check, span, question(), answer.verdict, rule, text))
 
 
-def _taint(condition: Condition) -> int:
+def _taint(condition: Condition, free: frozenset[Atom]) -> int:
     """What decides it. What a comparison of floats comes out as may be anything; how often a loop has run may not."""
     found = condition.taint & ~LOOP if condition.kind == "opaque" else 0
     for part in condition.parts:
-        found |= _taint(part)
+        found |= _taint(part, free)
     for atom in deep_atoms(condition.term) if condition.term is not None else ():
-        if atom.kind not in terms.OPERATIONS:
-            found |= atom.taint
-        for argument in atom.arguments:
-            found |= _taint(argument) if isinstance(argument, Condition) else 0
+        found |= _taint_of(atom, free)
+    return found
+
+
+def _taint_of(atom: Atom, free: frozenset[Atom]) -> int:
+    """What decides an atom, but for the atoms in it."""
+    if atom in free:
+        return 0
+    if atom.kind not in terms.OPERATIONS:
+        return atom.taint
+    found = 0
+    for argument in atom.arguments:
+        found |= _taint(argument, free) if isinstance(argument, Condition) else 0
     return found
 
 

@@ -85,6 +85,8 @@ def _is_same(judge: Judge, conditions: list[Condition]) -> bool:
 def _answer(judge: Judge, reach: Reach) -> Answer:
     granted = judge.records.invariants | judge.records.held  # all threads fulfil these
     path = [one for one in conditions.conjuncts(reach.path) if one not in granted]
+    if reach.of == "warp":
+        path = [one for one in path if one not in judge.records.of_warps]
     own = [one for one in path if one.level == THREAD]
     if reach.voted is not None:
         return _by_vote(judge, own, reach.voted)
@@ -105,4 +107,4 @@ def _answer(judge: Judge, reach: Reach) -> Answer:
     base = Facts([*judge.contracts.facts, *judge.records.facts, *[other.condition(f) for f in judge.records.facts]])
     if Facts(known, base).refutes():
         return PROVED
-    return judge.answer(known, [], [reach.path], other)
+    return judge.answer(known, [], [reach.path], other, fine=judge.records.told)  # what all are told may be anything

@@ -122,8 +122,8 @@ class Records:
     `loose` are numbers of trips that may pass no barrier, and what is of such a trip. `recounted` are arrays that
     atomics do not only count upwards: what these give back may come again. `told` are the bits of arrays in shared
     memory of which all threads of a block are taken to read the same. `heads` are variables of loops of which little is
-    known, those of outer loops first; `votes` are what a ballot has asked, by what it gave. `unclear` says what the run
-    could not look into.
+    known, those of outer loops first; `votes` are what a ballot has asked, by what it gave, and `of_warps` conditions
+    that are the same for the lanes of a warp. `unclear` says what the run could not look into.
     """
 
     parameters: list[tuple[str, Value]] = field(default_factory=list)
@@ -142,4 +142,5 @@ class Records:
     told: int = 0
     heads: list[Head] = field(default_factory=list)
     votes: dict[Atom, Condition] = field(default_factory=dict)
+    of_warps: set[Condition] = field(default_factory=set)
     unclear: list[tuple[str, Span | None]] = field(default_factory=list)

@@ -15,7 +15,7 @@ from kbuild.audit.expressions import Expressions, is_scalar
 from kbuild.audit.launches import Launch
 from kbuild.audit.records import Branch, Counter, Reach
 from kbuild.audit.run import RESULT, Run, State, Targets, joined
-from kbuild.audit.terms import BLOCK, STORED, SYNC, THREAD, UNIFORM, Term
+from kbuild.audit.terms import BLOCK, DATA, LOOP, STORED, SYNC, THREAD, UNIFORM, Term
 from kbuild.audit.values import Memory, Parts, Reference, Value, array_of, either, fresh, pure, zero
 from kbuild.errors import InternalError
 from kbuild.ir import nodes
@@ -151,7 +151,19 @@ class Statements:
         result = fresh(value.type, f"{value.name}()", THREAD, SYNC)
         if value.name == "ballot" and isinstance(result, Term) and isinstance(arguments[0], Condition):
             self.run.records.votes[next(result.atoms())] = conditions.all_of((state.path, arguments[0]))
+        if value.name in ("any", "all") and isinstance(asked := arguments[0], Condition):
+            return self._vote(value.name, asked)
         return result
+
+    def _vote(self, name: str, asked: Condition) -> Condition:
+        """What `any` and `all` say of a condition: the same to every lane of a warp."""
+        if asked.level < THREAD:
+            return asked
+        # Of what data decides each warp may hear something else.
+        taint = asked.taint if asked.taint & (DATA | LOOP) else SYNC
+        found = conditions.opaque((name, terms.symbol(name, 0, 1, THREAD)), THREAD, taint)
+        self.run.records.of_warps.update((found, conditions.negation(found)))
+        return found
 
     def _atomic(self, value: nodes.Intrinsic, state: State) -> Value:
         place, *others = value.arguments
