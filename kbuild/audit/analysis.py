@@ -89,11 +89,13 @@ def _analysed(kernel: Kernel, options: Options, launch: Launch) -> Part:
     for beyond in (*bounds.accesses(judge), *bounds.components(judge)):
         counts["bounds"].append(beyond.answer)
         findings += report.beyond(beyond)
-    for pair in races.pairs(judge):
+    met = list(races.pairs(judge))
+    disputed = races.disputed(judge, met)
+    for pair in races.undisputed(met, disputed):
         check = "shared-races" if pair.one.memory.space == "shared" else "global-races"
         counts[check].append(pair.answer)
         findings += report.race(pair, check)
-    for reached in barriers.reached(judge):
+    for reached in barriers.reached(judge, disputed):
         counts["barriers"].append(reached.answer)
         findings += report.barrier(reached)
     for unset in initialization.unset(judge):
