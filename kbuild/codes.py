@@ -458,11 +458,40 @@ CODES: dict[str, Code] = {
     ),
     "KB407": Code(
         "a load that is repeated",
-        "The same element is loaded again though nothing can have changed it. A variable keeps it.",
+        "A thread loads an element again that nobody has changed. Where a store to another array, an atomic, a barrier "
+        "or printing lies between, the compiler has to: for all that it knows, arrays overlap. A variable keeps the "
+        "element; for a loop, one that is assigned before it. (With nothing between, two loads are one anyway.)",
+        _kernel(
+            "i = kb.tid()",
+            "b[i] = a[i] * 2.0",
+            "c[i] = a[i] + 1.0",
+            parameters="a: kb.array(dtype=float), b: kb.array(dtype=float), c: kb.array(dtype=float)",
+        ),
+        _kernel(
+            "i = kb.tid()",
+            "x = a[i]",
+            "b[i] = x * 2.0",
+            "c[i] = x + 1.0",
+            parameters="a: kb.array(dtype=float), b: kb.array(dtype=float), c: kb.array(dtype=float)",
+        ),
     ),
     "KB408": Code(
-        "a misaligned or narrow access to vectors",
-        "One instruction moves up to 16 bytes, where the address is a multiple of them.",
+        "a vector that is moved in pieces, or numbers that could be one",
+        "One instruction moves up to 16 bytes, where the address is a multiple of them. A vector of two or four "
+        "numbers goes so as a whole: not component by component, not if the function comes to it again (which a "
+        "compiler sees number by number only), not as a field of a struct, which is aligned as its numbers are, not "
+        "with a hint for the caches. Numbers side by side are moved at once as a `kb.vec4`.",
+        _kernel(
+            "i = kb.tid()",
+            "b[i] = v[i][0] + v[i][1]",
+            parameters="v: kb.array(dtype=kb.vec2), b: kb.array(dtype=float)",
+        ),
+        _kernel(
+            "i = kb.tid()",
+            "x = v[i]",
+            "b[i] = x[0] + x[1]",
+            parameters="v: kb.array(dtype=kb.vec2), b: kb.array(dtype=float)",
+        ),
     ),
     "KB409": Code(
         "a branch or loop that splits a warp",
@@ -544,8 +573,8 @@ CODES: dict[str, Code] = {
     ),
     "KB424": Code(
         "narrow instructions for wide elements",
-        "One instruction can move 16 bytes. Vectors in kernels in Python are aligned like their scalars, so that views "
-        "and structs may begin at each: their elements are moved in pieces. Off unless a project asks for it.",
+        "One instruction can move 16 bytes, and an array has elements of 8 or 16; the machine code has no such "
+        "instruction. In kernels in Python KB408 says at which line. Off unless a project asks for it.",
     ),
     "KB430": Code(
         "a suppression without use or reason",

@@ -11,7 +11,19 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from kbuild import intrinsics
-from kbuild.audit import barriers, bounds, contracts, initialization, patterns, races, solver, statements, terms
+from kbuild.audit import (
+    barriers,
+    bounds,
+    contracts,
+    initialization,
+    narrow,
+    patterns,
+    races,
+    repeats,
+    solver,
+    statements,
+    terms,
+)
 from kbuild.audit.answers import Answer, Judge
 from kbuild.audit.conditions import TRUE
 from kbuild.audit.contracts import Contracts
@@ -77,11 +89,13 @@ def _analysed(kernel: Kernel, options: Options, launch: Launch) -> Part:
     for beyond in (*bounds.accesses(judge), *bounds.components(judge)):
         counts["bounds"].append(beyond.answer)
         findings += report.beyond(beyond)
-    for pair in races.pairs(judge):
+    met = list(races.pairs(judge))
+    disputed = races.disputed(judge, met)
+    for pair in races.undisputed(met, disputed):
         check = "shared-races" if pair.one.memory.space == "shared" else "global-races"
         counts[check].append(pair.answer)
         findings += report.race(pair, check)
-    for reached in barriers.reached(judge):
+    for reached in barriers.reached(judge, disputed):
         counts["barriers"].append(reached.answer)
         findings += report.barrier(reached)
     for unset in initialization.unset(judge):
@@ -110,6 +124,10 @@ def _costs(report: Wording, judge: Judge) -> Iterator[tuple[str, Answer, list[Fi
         yield "banks", banks.answer, list(report.banks(banks))
     for sectors in patterns.sectors(judge):
         yield "coalescing", sectors.answer, list(report.sectors(sectors))
+    for pieces in narrow.narrow(judge):
+        yield "coalescing", patterns.BAD, [report.narrow(pieces)]
+    for repeat in repeats.repeats(judge):
+        yield "coalescing", patterns.BAD, [report.repeat(repeat)]
     for split in patterns.splits(judge):
         yield "divergence", split.answer, list(report.split(split))
 

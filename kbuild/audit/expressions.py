@@ -9,7 +9,7 @@ from kbuild.audit import conditions, integers, terms
 from kbuild.audit.conditions import Condition
 from kbuild.audit.records import Component
 from kbuild.audit.run import Run, State
-from kbuild.audit.terms import DATA, SYNC, THREAD, Term
+from kbuild.audit.terms import BLOCK, DATA, SYNC, THREAD, Term
 from kbuild.audit.values import (
     Memory,
     Parts,
@@ -28,6 +28,7 @@ from kbuild.audit.values import (
 )
 from kbuild.errors import InternalError, Span
 from kbuild.ir import nodes
+from kbuild.ir.elements import word_at
 from kbuild.ir.nodes import Expr
 from kbuild.ir.traverse import root_of
 from kbuild.ir.types import (
@@ -47,11 +48,13 @@ Part = tuple[int, int]  # bytes of an element: where they begin, how many
 
 
 class Expressions:
-    """Values of expressions in a state. `wraps`: an index below zero counts from the end."""
+    """Values of expressions in a state. `wraps`: an index below zero counts from the end; `again`: elements that the
+    function meets again."""
 
     def __init__(self, run: Run, call: Callable[[nodes.Call, State], Value]) -> None:
         self.run, self._call = run, call
         self.wraps = False
+        self.again: frozenset[nodes.Index] = frozenset()
 
     def term(self, expr: Expr, state: State) -> Term:
         """The value of an integer; a bool counts as 0 or 1."""
@@ -82,7 +85,7 @@ class Expressions:
                 assert isinstance(expr.type, Array)
                 return Reference(self._table(name, expr.type))
             case nodes.Index():
-                return self._load(expr, state, expr.type, (0, expr.type.size))
+                return self._load(expr, expr, state, (0, expr.type.size))
             case nodes.Component() | nodes.Member():
                 return self._part(expr, state)
             case nodes.Extent(array, axis):
@@ -253,13 +256,18 @@ class Expressions:
         assert isinstance(found, Term)
         return found
 
-    def _load(self, place: nodes.Index, state: State, type: Type, part: Part) -> Value:
-        reference, indices = self.indices(place, state)
+    def word(self, place: Expr) -> int:
+        """Bytes of the words that a place is loaded or stored in as a whole; 0 where it goes number by number."""
+        return word_at(place, self.again)
+
+    def _load(self, place: Expr, root: nodes.Index, state: State, part: Part) -> Value:
+        """An element, or the part of it that the place is."""
+        reference, indices = self.indices(root, state)
         memory = reference.memory
-        if isinstance(place.array.type, IndexedArray):
-            self.run.unclear("an array of indices stands between an index and its element", place.span)
-        self.run.access(state, memory, indices, "read", place.span, part)
-        return self._contents(memory, indices, type, part)
+        if isinstance(root.array.type, IndexedArray):
+            self.run.unclear("an array of indices stands between an index and its element", root.span)
+        self.run.access(state, memory, indices, "read", root.span, part, place=place, word=self.word(place))
+        return self._contents(memory, indices, place.type, part)
 
     def _contents(self, memory: Memory, indices: tuple[Term, ...], type: Type, part: Part) -> Value:
         level = max((one.level for one in indices), default=0)
@@ -267,14 +275,18 @@ class Expressions:
         for one in indices:
             taint |= one.taint
         if memory.is_changed or memory.space == "shared":
-            return fresh(type, f"{memory.name}[…]", THREAD, taint | (memory.bit or SYNC))
+            is_told = memory.space == "shared" and level < THREAD
+            found = fresh(type, f"{memory.name}[…]", BLOCK if is_told else THREAD, taint | (memory.bit or SYNC))
+            if is_told:  # all threads of the block see the same, unless they race for it
+                self.run.tell(found, memory)
+            return found
         return _element(type, memory, indices, part, level, taint | DATA)
 
     def _part(self, expr: nodes.Component | nodes.Member, state: State) -> Value:
         root = root_of(expr)
         if isinstance(root, nodes.Index):
             part = self.part_of(expr, state)
-            return self._load(root, state, expr.type, part)
+            return self._load(expr, root, state, part)
         base = self.value(expr.base, state)
         if isinstance(expr, nodes.Member):
             return _member(base, expr)

@@ -24,15 +24,16 @@ CHECK: Final = "machine-code"
 _LITTLE = 4  # occupancy below a quarter is told
 _NEAR = 3 / 4  # of the static shared memory that a block may have
 
-# What a build is compared by: field → how it is called, and whether more of it is worse.
-COMPARED: Final[dict[str, tuple[str, bool]]] = {
-    "registers": ("registers", True),
-    "spills": ("bytes spilled", True),
-    "local": ("bytes of local memory", True),
-    "shared": ("bytes of static shared memory", True),
-    "barriers": ("barriers", True),
-    "warps": ("resident warps", False),
-    "code": ("bytes of code", True),
+# What a build is compared by, beside its memory instructions: field → how it is called.
+COMPARED: Final[dict[str, str]] = {
+    "registers": "registers",
+    "spills": "bytes spilled",
+    "local": "bytes of local memory",
+    "shared": "bytes of static shared memory",
+    "barriers": "barriers",
+    "constants": "bytes of tables",
+    "warps": "resident warps",
+    "code": "bytes of code",
 }
 
 
@@ -81,7 +82,8 @@ class Machine:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A figure that is not what it was; None where there was, or is, no such kernel on the target."""
+    """A figure that is not what it was; None where there was, or is, no such kernel on the target. `figure` is one of
+    `COMPARED`, or a kind of memory instruction in words, `global load 16 readonly`."""
 
     kernel: str
     target: str
@@ -92,7 +94,12 @@ class Change:
     def __str__(self) -> str:
         if self.before is None or self.after is None:
             return f"{self.kernel} on {self.target}: {'new' if self.before is None else 'gone'}"
-        return f"{self.kernel} on {self.target}: {self.before} → {self.after} {COMPARED[self.figure][0]}"
+        return f"{self.kernel} on {self.target}: {self.text}"
+
+    @property
+    def text(self) -> str:
+        """What changed, without what it changed of."""
+        return f"{self.before} → {self.after} {COMPARED.get(self.figure) or f'× {self.figure}'}"
 
 
 @lru_cache(maxsize=256)
@@ -136,8 +143,8 @@ def measure(one: Compiled) -> Machine:
 
 
 def findings(machine: Machine, span: Span | None, wide: Sequence[tuple[str, int]] = ()) -> Iterator[Finding]:
-    """What there is to say of a kernel on a target, at its `def`. `wide` are parameters whose elements have a size that
-    one instruction could move, but an alignment that does not allow it, with that size."""
+    """What there is to say of a kernel on a target, at its `def`. `wide` are parameters whose elements one instruction
+    moves where they are aligned to their size, with that size."""
 
     def found(code: str, text: str, help: str, subject: str = "", **figures: float) -> Finding:
         where = f"{text} ({machine.target})"
@@ -179,7 +186,7 @@ def findings(machine: Machine, span: Span | None, wide: Sequence[tuple[str, int]
     if machine.accesses is not None and not machine.count("global", 8) and not machine.count("global", 16):
         for name, size in wide if machine.count("global", 4) else ():
             text = f"the elements of {name!r}, {size} bytes each, are moved by instructions of 4 bytes"
-            help = "vectors are aligned like their scalars; kernels in CUDA C++ have `float4`"
+            help = "load and store elements as a whole, each once: `v = a[i]`; KB408 names the lines"
             yield found("KB424", text, help, name, bytes=size)
 
 
@@ -198,4 +205,15 @@ def changes(now: Iterable[Machine], before: Iterable[Machine]) -> tuple[Change, 
             values = getattr(other, figure), getattr(one, figure)
             if values[0] != values[1]:
                 found.append(Change(*key, figure, *values))
+        found += [Change(*key, figure, *counts) for figure, counts in _changed_accesses(one, other)]
     return tuple(found)
+
+
+def _changed_accesses(now: Machine, before: Machine) -> Iterator[tuple[str, tuple[int, int]]]:
+    """(kind, (before, after)) of memory instructions, where both are decoded."""
+    if now.accesses is None or before.accesses is None:
+        return
+    new, old = dict(now.accesses), dict(before.accesses)
+    for access in sorted(new.keys() | old.keys()):
+        if new.get(access, 0) != old.get(access, 0):
+            yield " ".join(map(str, filter(None, access))), (old.get(access, 0), new.get(access, 0))

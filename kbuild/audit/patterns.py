@@ -18,7 +18,6 @@ from kbuild.audit.lanes import Bools, Integers, Lanes, NoNumber, trip
 from kbuild.audit.records import Access
 from kbuild.audit.values import Memory
 from kbuild.errors import Span
-from kbuild.ir.types import Type
 from kbuild.traffic import access as traffic
 from kbuild.traffic.warps import Kind, WarpTraffic
 
@@ -127,7 +126,7 @@ def traffic_of(judge: Judge, access: Access, layout: _Layout = _PLAIN, block: in
     for number in TRIPS if _has_trips(access) else TRIPS[:1]:
         lanes = Lanes(judge.place, judge.contracts, numbers, trip(number), block)
         offsets, active = layout.offsets(lanes, access), lanes.active(access.path)
-        for part, width in _parts(access, size) if active.any() else ():
+        for part, width in _parts(access) if active.any() else ():
             addresses = (offsets * size + part)[active]
             yield traffic.traffic_per_warp(space, _KINDS[access.kind], addresses, numbers[active], width)
 
@@ -136,15 +135,12 @@ def _has_trips(access: Access) -> bool:
     return bool(access.loops)
 
 
-def _parts(access: Access, size: int) -> Iterator[tuple[int, int]]:
-    """(begin, width) of the loads or stores that an access becomes: elements are aligned to their own scalars."""
-    width = _width(access.memory.element)
-    for begin in range(access.offset, access.offset + access.size, width):
-        yield begin, width
-
-
-def _width(element: Type) -> int:
-    return next((one for one in _WIDTHS if element.align >= one), 4)
+def _parts(access: Access) -> Iterator[tuple[int, int]]:
+    """(begin, width) of the loads or stores that an access becomes: words, else numbers."""
+    begin, size, align = access.offset, access.size, access.memory.element.align
+    width = access.word or next(one for one in _WIDTHS if align >= one and begin % one == 0 and size % one == 0)
+    for part in range(begin, begin + size, width):
+        yield part, width
 
 
 def _cure(judge: Judge, accesses: list[Access]) -> str | None:

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 from kbuild.audit.findings import CHECKS, SAFETY, CheckResult, KernelAudit, Reasoning
 from kbuild.audit.judging import Judged
 from kbuild.audit.machine import CHECK as MACHINE_CODE
-from kbuild.audit.machine import COMPARED, Change, Machine
+from kbuild.audit.machine import Change, Machine
 from kbuild.errors import Note, Span
 
 FORMAT = 1
@@ -251,7 +251,7 @@ def change_lines(changes: Sequence[Change]) -> list[str]:
 def _change(one: Change) -> str:
     if one.before is None or one.after is None:
         return "new" if one.before is None else "gone"
-    return f"{one.before} → {one.after} {COMPARED[one.figure][0]}"
+    return one.text
 
 
 def reasoning_lines(audit: KernelAudit) -> list[str]:

@@ -11,11 +11,12 @@ from kbuild.audit import conditions
 from kbuild.audit.conditions import TRUE, Condition
 from kbuild.audit.places import Place
 from kbuild.audit.proving import Facts
-from kbuild.audit.records import Access, Arithmetic, Phases, Records, Unset
-from kbuild.audit.terms import Term
-from kbuild.audit.values import Memory, Value, either, range_of_type
+from kbuild.audit.records import Access, Arithmetic, Fence, Phases, Records, Unset
+from kbuild.audit.terms import Atom, Term
+from kbuild.audit.values import Memory, Value, either, every_atom, range_of_type
 from kbuild.errors import Span
-from kbuild.ir.nodes import Symbol
+from kbuild.ir.nodes import Expr, Index, Symbol
+from kbuild.ir.traverse import root_of
 from kbuild.ir.types import Type
 
 MOST_STATEMENTS: Final = 20_000
@@ -65,6 +66,7 @@ class Run:
         self.callers: list[Span | None] = []
         self.arrays: dict[Any, Memory] = {}
         self.loops: list[Term] = []
+        self.told: list[Atom] = []  # what threads of a block have in common from shared memory
         self._phases = itertools.count(1)
         self._statements = 0
         self._facts: dict[Condition, Facts] = {}
@@ -119,9 +121,12 @@ class Run:
         span: Span | None,
         part: tuple[int, int],
         scope: str = "device",
+        memory_order: str = "relaxed",
         is_update: bool = False,
+        place: Expr | None = None,
+        word: int = 0,
     ) -> None:
-        """Writes one down."""
+        """Writes one down: of the element or the part of it that `place` is."""
         if self.is_trial or self.is_in_library or state.path.kind == "false":
             return
         accesses = self.records.accesses
@@ -139,11 +144,21 @@ class Run:
                 *part,
                 order=len(accesses),
                 scope=scope,
+                memory_order=memory_order,
                 is_update=is_update,
                 statement=self.statement,
                 loops=tuple(self.loops),
+                is_whole=isinstance(place, Index),
+                word=word,
+                cache=cache_of(place),
             )
         )
+
+    def fence(self, what: str, state: State, span: Span | None, is_barrier: bool) -> None:
+        """Writes one down."""
+        if not self.is_trial and state.path.kind != "false":
+            order, loops = len(self.records.accesses), tuple(self.loops)
+            self.records.fences.append(Fence(what, state.path, self.place_of(span), order, loops, is_barrier))
 
     def fits(self, result: Term, type: Type, state: State, span: Span | None, is_product: bool) -> None:
         """Writes down that a result must be in its type, where that is not seen at once."""
@@ -161,10 +176,22 @@ class Run:
         if not self.is_trial and not self.is_in_library:
             self.records.unset.append(Unset(name, assigned, state.path, self.place_of(span) or self.statement_span))
 
+    def tell(self, value: Value, memory: Memory | None) -> None:
+        """All threads of the block have this value, as long as there is no race for the memory that it comes from."""
+        self.told += every_atom(value)
+        if memory is not None and not self.is_trial and not self.is_in_library:
+            self.records.told |= memory.bit
+
     def unclear(self, what: str, span: Span | None) -> None:
         """Something that is not looked into."""
         if not self.is_trial:
             self.records.unclear.append((what, self.place_of(span)))
+
+
+def cache_of(place: Expr | None) -> str:
+    """The hint for the caches with which a place is loaded or stored to."""
+    root = None if place is None else root_of(place)
+    return root.cache if isinstance(root, Index) else ""
 
 
 def joined(states: Sequence[State]) -> State | None:

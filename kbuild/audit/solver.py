@@ -208,7 +208,8 @@ class _Translation:
             case "truncated" | "remainder":
                 a, b = (self.term(one) for one in atom.arguments)
                 quotient = z3.If(a >= 0, a / b, -(-a / b))
-                self._axioms.append(found == (quotient if atom.kind == "truncated" else a - b * quotient))
+                value = quotient if atom.kind == "truncated" else a - b * quotient
+                self._axioms.append(z3.Implies(b != 0, found == value))  # by zero: anything
             case "and" | "or" | "xor":
                 self._bits(atom, found)
             case "shl" | "shr":

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from kbuild.audit import barriers, bounds, initialization, models, patterns, races
+from kbuild.audit import barriers, bounds, initialization, models, narrow, patterns, races, repeats
 from kbuild.audit.answers import Answer, Judge
 from kbuild.audit.findings import Example, Finding, Thread, Verdict
+from kbuild.audit.records import Fence
 from kbuild.errors import Note, Span
 
 _HELP: Final[dict[str, str]] = {
@@ -134,6 +135,44 @@ class Wording:
         help = "let neighbouring threads use neighbouring elements: the last index should grow with the thread's number"
         yield self._cost("KB406", "coalescing", sectors.span, message, name, figures, help)
 
+    def repeat(self, repeat: repeats.Repeat) -> Finding:
+        """An element that is loaded again."""
+        name, between, first = repeat.memory.name, repeat.between, repeat.first
+        if isinstance(between, Fence):
+            what = between.what
+        else:
+            what = f"the {'atomic on' if between.kind == 'atomic' else 'store to'} {between.memory.name}"
+        where = f" in line {between.span.line}" if between.span else ""
+        notes = [Note(f"no compiler carries what it has loaded past {what}", between.span)]
+        if first is None or first.span == repeat.span:
+            message = f"reads the same element of {name} in every trip, because of {what}{where}"
+            help = f"load it before the loop: `x = {name}[…]`"
+        else:
+            verb = "loaded" if first.kind == "read" else "stored"
+            line = f" in line {first.span.line}" if first.span else ""
+            message = f"reads an element of {name} again that was {verb}{line}, because of {what}{where}"
+            help = f"keep it in a variable, `x = {name}[…]`, and use that here"
+            notes.insert(0, Note(f"it is {verb} here", first.span))
+        figures = (("bytes", float(repeat.size)),)
+        return self._cost("KB407", "coalescing", repeat.span, message, name, figures, help, tuple(notes))
+
+    def narrow(self, found: narrow.Narrow) -> Finding:
+        """What takes several instructions."""
+        name = found.memory.name
+        subject = f"the field {found.what!r} of elements of {name}" if found.why == "field" else f"an element of {name}"
+        if found.why == "neighbours":
+            subject = f"{found.pieces} numbers of {name} side by side"
+        verb = {"read": "reads", "write": "stores"}[found.kind]
+        one = f"one of {found.word}" if found.words == 1 else f"{found.words} of {found.word}"
+        instructions = f"{found.pieces} instructions of {found.bytes} byte{'s' if found.bytes > 1 else ''}"
+        message = f"{verb} {subject} by {instructions}, where {one} would do"
+        if found.why == "again":
+            message += ", since the function comes to it again"
+        elif found.why == "hint":
+            message += ", because of the hint for the caches"
+        figures = (("instructions", float(found.pieces)), ("least", float(found.words)))
+        return self._cost("KB408", "coalescing", found.span, message, name, figures, _wider(found))
+
     def split(self, split: patterns.Split) -> Iterator[Finding]:
         """Lanes of a warp that go different ways."""
         if split.answer.verdict != "found":
@@ -152,9 +191,12 @@ class Wording:
         subject: str,
         figures: tuple[tuple[str, float], ...],
         help: str | None,
+        notes: tuple[Note, ...] = (),
     ) -> Finding:
         verdict: Verdict = "found"
-        return Finding(code, check, verdict, message, span, self.kernel, subject=subject, help=help, figures=figures)
+        return Finding(
+            code, check, verdict, message, span, self.kernel, subject=subject, help=help, notes=notes, figures=figures
+        )
 
     def _finding(
         self,
@@ -180,6 +222,25 @@ class Wording:
             notes=notes,
             example=example if answer.verdict == "found" else None,
         )
+
+
+def _wider(found: narrow.Narrow) -> str:
+    """What lets an element be moved as a whole."""
+    name = found.memory.name
+    match found.why:
+        case "neighbours":
+            return f"let the elements of {name} be `{found.what}`: `v = {name}[…]` moves them at once"
+        case "field":
+            return (
+                f"vectors in structs are aligned as their numbers are: an array of its own for {found.what!r} has words"
+            )
+        case "hint":
+            return "leave the hint out: it moves elements number by number"
+        case "again":
+            return f"keep it in a variable, `v = {name}[…]`, and use that"
+    if found.kind == "write":
+        return f"put it together in a variable, and store it once: `{name}[…] = v`"
+    return f"load it once, into a variable: `v = {name}[…]`"
 
 
 def _verb(kind: str) -> str:

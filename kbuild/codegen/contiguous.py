@@ -20,12 +20,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from kbuild.codegen import wide
-from kbuild.codegen.addresses import assigned, changes
+from kbuild.codegen.addresses import changes
 from kbuild.ir import nodes
+from kbuild.ir.elements import assigned
 from kbuild.ir.nodes import Const, Expr, Function, Symbol
 from kbuild.ir.traverse import callees, children, walk
-from kbuild.ir.types import Array, Fixed, IndexedArray, Scalar
+from kbuild.ir.types import Array, Fixed, IndexedArray, Scalar, word_of
 
 _MOST_NODES = 150  # of a body that is worth being there twice
 _SMALL = 20  # of one that is worth being there once more
@@ -51,7 +51,7 @@ def version(loop: nodes.For, met_again: frozenset[nodes.Index]) -> Contiguous | 
         return None
     changing = assigned(loop)
     elements = [node for node in walk(loop.body) if isinstance(node, nodes.Index) and _is_asked(node, changing)]
-    words = ((node.array, wide.word(node.type)) for node in elements if node not in met_again)
+    words = ((node.array, word_of(node.type)) for node in elements if node not in met_again)
     aligned = {array.symbol: word for array, word in words if word and isinstance(array, nodes.Read)}
     dense = frozenset(_dense(loop, changing))
     if not (dense or aligned):

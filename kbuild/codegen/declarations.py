@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from kbuild.ir import nodes
 from kbuild.ir.nodes import Function, Stmt, Symbol
-from kbuild.ir.traverse import walk
+from kbuild.ir.traverse import inner_blocks, own_expressions, walk
 
 
 def declared_in_place(function: Function) -> dict[Symbol, Stmt]:
@@ -28,38 +28,6 @@ def _collect(
                     mentions.setdefault(node.symbol, []).append((block, stmt))
         for branch, inner in enumerate(inner_blocks(stmt)):
             _collect(inner, (*block, position, branch), mentions)
-
-
-def own_expressions(stmt: Stmt) -> list[nodes.Expr]:
-    """What a statement itself evaluates, in order; the statements in it are not part of that."""
-    match stmt:
-        case nodes.Assign(target, value):
-            return [value, target]
-        case nodes.Evaluate(value):
-            return [value]
-        case nodes.Print(_, arguments):
-            return list(arguments)
-        case nodes.If(condition, _, _) | nodes.While(condition, _) | nodes.Assert(condition) | nodes.Assume(condition):
-            return [condition]
-        case nodes.For(_, start, stop, step, _):
-            return [start, stop, step]
-        case nodes.Native(inputs=inputs, adjoints=adjoints):
-            return [*inputs, *adjoints]
-        case nodes.Return(value) if value is not None:
-            return [value]
-        case nodes.Barrier(mask) if mask is not None:
-            return [mask]
-    return []
-
-
-def inner_blocks(stmt: Stmt) -> list[tuple[Stmt, ...]]:
-    """The blocks in a statement."""
-    match stmt:
-        case nodes.If(_, then, otherwise):
-            return [then, otherwise]
-        case nodes.For(_, _, _, _, body) | nodes.While(_, body):
-            return [body]
-    return []
 
 
 def _can_declare(symbol: Symbol, places: list[tuple[tuple[int, ...], Stmt]]) -> bool:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from kbuild.codegen import blocks, helpers, wide
+from kbuild.codegen import blocks, helpers
 from kbuild.codegen.addresses import Addresses, is_narrow
 from kbuild.codegen.names import field_name
 from kbuild.codegen.types import cast, constant, unsigned_name
 from kbuild.errors import InternalError
 from kbuild.intrinsics.table import ALL_ROWS
 from kbuild.ir import nodes
+from kbuild.ir.elements import word_at
 from kbuild.ir.nodes import Const, Expr, Function, Symbol
 from kbuild.ir.signs import is_never_negative
 from kbuild.ir.traverse import callees, walk
@@ -24,6 +25,7 @@ from kbuild.ir.types import (
     Fixed,
     Matrix,
     Scalar,
+    Shared,
     Type,
     Vector,
     is_composite,
@@ -179,11 +181,13 @@ class ExpressionEmitter:
 
     def aligned(self, index: nodes.Index) -> str:
         """Whether an element can be loaded and stored in words larger than its numbers, as C; empty where that is not
-        asked: there are none, or it is met again, which a compiler sees in single numbers only.
+        asked: there are none, or it is met again, which a compiler sees in single numbers only. Shared memory is.
         """
-        array, size = index.array, wide.word(index.type)
-        if not size or isinstance(array.type, Fixed) or index in self.addresses.met_again:
+        array, size = index.array, word_at(index, self.addresses.met_again)
+        if not size:
             return ""
+        if isinstance(array.type, Shared):
+            return "true"
         if isinstance(array, nodes.Read) and array.symbol in self.in_words:
             return "true"
         while isinstance(array, nodes.View):

@@ -132,14 +132,15 @@ class FunctionEmitter:
         element, size = self.unit.type_name(symbol.type.element), symbol.type.bytes
         if symbol.type.is_dynamic:
             return [f"    const {self.declaration(symbol)} = {{({element} *){self.unit.dynamic()}}};"]
-        memory = self.names.fresh(f"{symbol.name}_memory")
+        memory, alignment = self.names.fresh(f"{symbol.name}_memory"), symbol.type.alignment
         if symbol.type.element.align < WORD:  # an object below a word would make the word's atomics no part of it
             return [
-                f"    __shared__ __align__({WORD}) unsigned char {memory}[{size}];",
+                f"    __shared__ __align__({alignment}) unsigned char {memory}[{size}];",
                 f"    const {self.declaration(symbol)} = {{({element} *){memory}}};",
             ]
+        where = f"__align__({alignment}) " if alignment > symbol.type.element.align else ""
         return [
-            f"    __shared__ {element} {memory}[{size // symbol.type.element.size}];",
+            f"    __shared__ {where}{element} {memory}[{size // symbol.type.element.size}];",
             f"    const {self.declaration(symbol)} = {{{memory}}};",
         ]
 

@@ -2,28 +2,21 @@
 
 A vector is aligned as its numbers are, since arrays from elsewhere may begin anywhere; hardware wants a word of 16
 bytes at a multiple of 16. Whether all elements of an array lie so is said by its address and strides, the same for all
-threads: the code asks, and has both ways; the innermost loops ask before they begin (see `contiguous`).
+threads: the code asks, and has both ways; the innermost loops ask before they begin (see `contiguous`). Arrays in
+shared memory begin where words may. Which types have words is `ir.types.word_of`'s to say.
 """
 
 from __future__ import annotations
 
 from kbuild.codegen.helpers import INLINE
-from kbuild.ir.types import Matrix, Type, Vector
+from kbuild.ir.types import Type, word_of
 
 _WORDS = {16: "uint4", 8: "uint2", 4: "unsigned int", 2: "unsigned short"}
-_LARGEST = 64  # bytes of an element that is worth it: four words
-
-
-def word(type: Type) -> int:
-    """Bytes of the words that an element is made of; 0 where they are no larger than its numbers."""
-    if not isinstance(type, (Vector, Matrix)) or type.size > _LARGEST:
-        return 0
-    return next((size for size in _WORDS if type.size % size == 0 and size > type.align), 0)
 
 
 def function(what: str, name: str, type: Type) -> str:
     """`kb_load(place, is_aligned)` or `kb_store(place, value, is_aligned)` for one type."""
-    size = word(type)
+    size = word_of(type)
     each = f"{_WORDS[size]} *from = ({_WORDS[size]} *)&{'p' if what == 'load' else 'y'}"
     to = f"*to = ({_WORDS[size]} *)&{'y' if what == 'load' else 'p'}"
     copies = " ".join(f"to[{i}] = from[{i}];" for i in range(type.size // size))

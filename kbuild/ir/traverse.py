@@ -138,3 +138,35 @@ def root_of(place: Expr) -> Expr:
     while isinstance(place, (nodes.Component, nodes.Member)):
         place = place.base
     return place
+
+
+def own_expressions(stmt: Stmt) -> list[Expr]:
+    """What a statement itself evaluates, in order; the statements in it are not part of that."""
+    match stmt:
+        case nodes.Assign(target, value):
+            return [value, target]
+        case nodes.Evaluate(value):
+            return [value]
+        case nodes.Print(_, arguments):
+            return list(arguments)
+        case nodes.If(condition, _, _) | nodes.While(condition, _) | nodes.Assert(condition) | nodes.Assume(condition):
+            return [condition]
+        case nodes.For(_, start, stop, step, _):
+            return [start, stop, step]
+        case nodes.Native(inputs=inputs, adjoints=adjoints):
+            return [*inputs, *adjoints]
+        case nodes.Return(value) if value is not None:
+            return [value]
+        case nodes.Barrier(mask) if mask is not None:
+            return [mask]
+    return []
+
+
+def inner_blocks(stmt: Stmt) -> list[tuple[Stmt, ...]]:
+    """The blocks in a statement."""
+    match stmt:
+        case nodes.If(_, then, otherwise):
+            return [then, otherwise]
+        case nodes.For(_, _, _, _, body) | nodes.While(_, body):
+            return [body]
+    return []

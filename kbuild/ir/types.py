@@ -72,7 +72,11 @@ __all__ = [
     "quaternion",
     "structs_in",
     "transformation",
+    "word_of",
 ]
+
+_WORDS = (16, 8, 4, 2)  # what one instruction moves
+_LARGEST_IN_WORDS = 64  # bytes of an element that is worth it: four words
 
 
 class Tuple(Type):
@@ -132,8 +136,8 @@ class Shared(Fixed):
 
     @property
     def alignment(self) -> int:
-        """Where it may begin: an element, and a word."""
-        return max(self.element.align, WORD)
+        """Where it may begin: an element, what its elements are loaded in, and a word."""
+        return max(self.element.align, word_of(self.element), WORD)
 
 
 class Distributed(Fixed):
@@ -185,6 +189,14 @@ def is_composite(type: Type) -> bool:
 def element_of(type: Type) -> Type:
     """The scalar inside a vector or matrix; a scalar is its own element."""
     return type.element if isinstance(type, (Vector, Matrix)) else type
+
+
+def word_of(type: Type) -> int:
+    """Bytes of the words that an element of an array is loaded and stored in where it is aligned to them: a vector of
+    four floats as one of 16. 0 where words are no larger than its numbers."""
+    if not isinstance(type, (Vector, Matrix)) or type.size > _LARGEST_IN_WORDS:
+        return 0
+    return next((size for size in _WORDS if type.size % size == 0 and size > type.align), 0)
 
 
 def field_of(struct: Struct, name: str) -> Field | None:

@@ -1,7 +1,7 @@
 """What makes arrays: `kb.empty`, `kb.zeros`, `kb.full` and their like, and the forms of `kb.array(…)`.
 
-Without data, address or shape `kb.array` is the annotation `array(dtype=T, ndim=n)`; so is `array2d[T]`: see
-annotation.py.
+Without data, address or shape `kb.array` is the annotation `array(dtype=T, ndim=n)`, and so is `array2d[T]`
+(annotation.py).
 """
 
 from __future__ import annotations
@@ -234,7 +234,7 @@ def over(data: Any, dtype: Any, device: Any) -> array:
 
 def over_address(ptr: int, shape: Any, strides: Any, dtype: Any, device: Any, owner: Any) -> array:
     """An array over memory of which the address is known. Raises TypeError, ValueError, DriverError."""
-    from . import context, naming
+    from . import context, places
 
     if shape is None or dtype is None:
         raise TypeError("array(ptr=…) needs shape=… and dtype=… too")
@@ -246,7 +246,7 @@ def over_address(ptr: int, shape: Any, strides: Any, dtype: Any, device: Any, ow
     except interface.Mismatch as error:
         raise ValueError("wanted the address of memory, got %s" % error) from None
     descriptor_of(view)
-    place = naming.device_of(view.ptr) if device is None and view.ptr else context.get_device(device)
+    place = places.device_at(view.ptr) if device is None and view.ptr else context.get_device(device)
     return wrap(view, dtype, place, hold(owner))
 
 

@@ -74,9 +74,9 @@ class BoundLaunch:
     """
 
     __slots__ = (
-        "_args", "_block_dim", "_config", "_entry", "_function", "_handle", "_has_tensors", "_invoke", "_is_free",
-        "_is_held", "_loaded", "_log", "_max_blocks", "_owners", "_params", "_slots", "_starts", "_values", "device",
-        "dim", "kernel", "stream",
+        "_args", "_block_dim", "_entry", "_handle", "_has_tensors", "_invoke", "_is_free", "_is_held",
+        "_loaded", "_log", "_max_blocks", "_owners", "_ready", "_slots", "_starts", "_values", "device", "dim",
+        "kernel", "stream",
     )  # fmt: skip
 
     def __init__(
@@ -132,7 +132,7 @@ class BoundLaunch:
             self._watched()
         elif captures:
             self._into_captures()
-        elif self._invoke(self._config, self._function, self._params, None):
+        elif self._invoke(*self._ready):
             self._carefully()
         else:
             self._log(self._entry)
@@ -195,7 +195,7 @@ class BoundLaunch:
         """The driver's CUDA_KERNEL_NODE_PARAMS of each grid, for graphs; they point into the launch buffers."""
         self._hold()
         return [
-            _NODE.pack(self._loaded.function, *_SIZES.unpack_from(slot[0]), ctypes.addressof(slot[4]), 0)
+            _NODE.pack(self._loaded.function, *_SIZES.unpack_from(slot[0]), ctypes.addressof(slot[2]), 0)
             for slot in self._slots
         ]
 
@@ -261,7 +261,7 @@ class BoundLaunch:
             self.kernel.struct.pack_into(slot[0], 0, start, *self._values)
             kernel.put_stream(slot[0], kernel.STREAM_OFFSET, self._handle)
         self._entry = (self.kernel.name, self.dim, self.stream)
-        self._config = self._function = self._params = None
+        self._ready: Any = ()
         self._invoke: Any = _not_ready
         self._is_held = self.kernel.stated is None
         if self._is_held:
@@ -279,7 +279,7 @@ class BoundLaunch:
     def _get_ready(self) -> None:
         """Lets a call be one of the driver's."""
         if len(self._slots) == 1 and checks.VARIABLE not in os.environ:
-            _, self._config, self._function, self._params, _ = self._slots[0]
+            _, self._ready, _ = self._slots[0]
             self._invoke = driver.get().invoke
 
 

@@ -22,7 +22,7 @@ an integer, a number out of range and what is no number; the rest is compared he
             if a0._key is not key0: raise Unexpected
             if a1.__class__ not in sequences: raise Unexpected
             v0, v1, v2, = a1
-            buffer, config, function, params, _ = slot = pop()
+            buffer, ready, _ = slot = pop()
             pack0(buffer, 0, start, a0._descriptor, v0, v1, v2, a2)
             if stream is None and scopes: stream = current_stream()
             if stream is not None:
@@ -32,7 +32,7 @@ an integer, a number out of range and what is no number; the rest is compared he
         except Exception:
             pass
         else:
-            if not invoke(config, function, params, None):
+            if not invoke(*ready):
                 give(slot)
                 log((name, dim, stream))
                 return
@@ -76,14 +76,14 @@ def launch(dim, args=(), stream=None, device=None, block_dim=None, max_blocks=0)
     except Exception:
         pass
     else:
-        if not invoke(config, function, params, None):
+        if not invoke(*ready):
             give(slot)
             log((name, dim, stream))
             return
     thorough(dim, args, stream, device, block_dim, max_blocks)
 """
 _MIDDLE = """\
-buffer, config, function, params, _ = slot = pop()
+buffer, ready, _ = slot = pop()
 {packing}
 if stream is None and scopes: stream = current_stream()
 if stream is not None:
@@ -149,6 +149,7 @@ class Writer:
         return "address(%s)" % name
 
     def _unpack(self, value: str, types: list[Any]) -> None:
+        value = self.named(value)  # a field is read once: it may be changed meanwhile
         names = [self.name() for _ in types]
         self.statements.append("if %s.__class__ not in sequences: raise Unexpected" % value)
         self.statements.append("%s, = %s" % (", ".join(names), value))

@@ -26,6 +26,7 @@ def add(writer: Writer, type: abi.Type, value: str, path: str) -> None:
 
 def _add_matrix(writer: Writer, type: abi.Matrix, value: str) -> None:
     """A matrix of ours consists of rows that fit; other sequences are looked at."""
+    value = writer.named(value)
     kind = "kind%d" % len(writer.keys)
     writer.keys[kind] = class_of(type)
     writer.keys["flat"] = _flat

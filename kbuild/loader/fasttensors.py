@@ -33,7 +33,7 @@ elif lent:
     handle = torch_stream(ordinal)
     if handle: stream = handle
 if handle and lent and captures: raise Unexpected
-buffer, config, function, params, _ = slot = pop()
+buffer, ready, _ = slot = pop()
 {packing}
 if handle:
     put_stream(buffer, {stream_offset}, handle)

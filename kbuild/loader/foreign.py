@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 
-from . import abi, buffers, describing, frameworks, hosts, interface, naming, waits
+from . import abi, buffers, describing, frameworks, hosts, interface, naming, places, waits
 from .array_class import array, wrap
 from .errors import describe
 from .layout import abi_type
@@ -96,7 +96,7 @@ def over_described(described: dict[str, Any], dtype: Any, place: Any, owner: Any
         raise _mismatch(error, dtype) from None
     _check_axes(view)
     if place is None:
-        place = naming.device_of(view.ptr) if view.ptr else naming.gpu()
+        place = places.device_at(view.ptr) if view.ptr else naming.gpu()
     return wrap(view, dtype, place, owner)
 
 

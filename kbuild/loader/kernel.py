@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from .bundle import Bundle
 
-    Slot = tuple[Any, Any, Any, Any, Any]
+    Slot = tuple[Any, Any, Any]
 
 # The launch buffer: the driver's CUlaunchConfig, then the parameter block, which starts with the launch header. Its
 # beginning up to the first parameter depends on the geometry alone (but for the stream) and is kept as one text.
@@ -43,16 +43,16 @@ _pools: list[list[Slot]] = []  # of every loaded kernel; code stays loaded as lo
 
 
 def make_slot(function: int, offsets: list[int], size: int) -> Slot:
-    """What one launch at a time needs: (buffer, config, function, params, keep-alive).
+    """What one launch at a time needs: (buffer, arguments of `Driver.invoke`, keep-alive).
 
-    `config` and `params` point into the buffer; `offsets` are those of header and parameters in `size` bytes. The three
-    are ready-made arguments (`from_param`), which ctypes passes on as they are: 0.2 µs a launch less than `c_void_p`.
+    Config and params point into the buffer; `offsets` are those of header and parameters in `size` bytes. ctypes passes
+    on ready-made arguments (`from_param`) as they are, 0.2 µs a launch less than `c_void_p`, and a tuple of them too.
     """
     buffer = ctypes.create_string_buffer(CONFIG_SIZE + size)
     address = ctypes.addressof(buffer)
     pointers = (ctypes.c_void_p * len(offsets))(*[address + CONFIG_SIZE + offset for offset in offsets])
     ready = ctypes.c_void_p.from_param
-    return buffer, ready(address), ready(function), ready(ctypes.addressof(pointers)), pointers
+    return buffer, (ready(address), ready(function), ready(ctypes.addressof(pointers)), None), pointers
 
 
 class Loaded:
@@ -295,9 +295,10 @@ class BundleKernel:
     def device_of(self, packing: pack.Packing, wanted: Any) -> Any:
         """The device asked for, which must be the arrays' own. Raises LaunchError."""
         places = packing.places
-        found = context.get_device(places[0][1] if wanted is None and places else wanted)
-        if not packing.addresses and all(place is found for _, place in places):
-            return found
+        if not packing.addresses:
+            found = context.get_device(places[0][1] if wanted is None and places else wanted)
+            if all(place is found for _, place in places):
+                return found
         from . import places as elsewhere  # for arrays of other libraries, and on other GPUs
 
         return elsewhere.device_of(self.name, packing, wanted)
@@ -333,12 +334,12 @@ class BundleKernel:
 
     def invoke(self, loaded: Loaded, slot: Slot) -> None:
         """Launches what a slot holds, in the GPU's own context where the current one will not do."""
-        _, config, function, params, _ = slot
+        _, ready, _ = slot
         invoke = driver.get().invoke
-        status = invoke(config, function, params, None)
+        status = invoke(*ready)
         if status in driver.WRONG_CONTEXT:
             with loaded.device.current():
-                status = invoke(config, function, params, None)
+                status = invoke(*ready)
         if status:
             about = "%s on %s (%s)" % (self.name, loaded.device, loaded.device.name)
             raise driver.get().error("cuLaunchKernelEx", status, about)

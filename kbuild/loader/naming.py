@@ -1,18 +1,14 @@
-"""Devices by their names and numbers: `cuda`, `cuda:1`, 0, `cpu`, `sim`; and GPUs by addresses in their memory."""
+"""Devices by their names and numbers: `cuda`, `cuda:1`, 0, `cpu`, `sim`."""
 
 from __future__ import annotations
 
-from ctypes import byref, c_int
-
-from . import context, driver, placing
+from . import context, placing
 from .context import Device
 from .errors import DriverError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
-
-_POINTER_DEVICE_ORDINAL = 9  # CUpointer_attribute
 
 
 def device(spec: Any) -> Any:
@@ -53,12 +49,3 @@ def ordinal_of(spec: object) -> int:
     if isinstance(spec, str) and spec.startswith("cuda:") and spec[5:].isdigit():
         return int(spec[5:])
     raise DriverError("a device is 'cuda:0', a number, 'cpu', 'sim' or a kb.Device, not %r" % (spec,), code=101)
-
-
-def device_of(ptr: int) -> Device:
-    """The device that an address belongs to. Raises DriverError when it is no device memory."""
-    ordinal = c_int()
-    cuda = driver.get()
-    with context.devices()[0].current():
-        cuda.call("cuPointerGetAttribute", byref(ordinal), _POINTER_DEVICE_ORDINAL, ptr, about="address 0x%x" % ptr)
-    return context.devices()[ordinal.value]

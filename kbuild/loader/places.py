@@ -1,8 +1,10 @@
-"""Where a launch's arrays are, if they are not all kbuild's own on one GPU."""
+"""Which GPU an address is on, and where a launch's arrays are, if they are not all kbuild's own on one GPU."""
 
 from __future__ import annotations
 
-from . import context, naming
+from ctypes import byref, c_int
+
+from . import context, driver
 from .errors import DriverError, LaunchError
 
 TYPE_CHECKING = False
@@ -10,6 +12,17 @@ if TYPE_CHECKING:
     from typing import Any
 
     from .pack import Packing
+
+_POINTER_DEVICE_ORDINAL = 9  # CUpointer_attribute
+
+
+def device_at(ptr: int) -> context.Device:
+    """The device that an address belongs to. Raises DriverError when it is no device memory."""
+    ordinal = c_int()
+    cuda = driver.get()
+    with context.devices()[0].current():
+        cuda.call("cuPointerGetAttribute", byref(ordinal), _POINTER_DEVICE_ORDINAL, ptr, about="address 0x%x" % ptr)
+    return context.devices()[ordinal.value]
 
 
 def device_of(name: str, packing: Packing, wanted: Any) -> Any:
@@ -36,7 +49,7 @@ def _is_open(device: Any, peer: Any) -> bool:
 def _owner(name: str, path: str, ptr: int) -> context.Device:
     """The device of a foreign array's memory."""
     try:
-        return naming.device_of(ptr)
+        return device_at(ptr)
     except DriverError as error:
         if error.call != "cuPointerGetAttribute" or error.code != 1:
             raise

@@ -214,7 +214,7 @@ def findings_of(found: Sequence[Machine], scanned: Scanned, codes: Iterable[Unit
 
 
 def _wide(parameters: Iterable[tuple[str, str]], structs: dict[str, abi.Struct]) -> list[tuple[str, int]]:
-    """Arrays whose elements one instruction could move, were they aligned; parameters by name and spelling."""
+    """Arrays whose elements one instruction moves, where they are aligned; parameters by name and spelling."""
     found = []
     for name, spelling in parameters:
         type = abi.parse(spelling, structs)

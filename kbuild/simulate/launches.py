@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from kbuild.ir.blocks import dynamic_row, dynamic_start, in_whole_blocks
-from kbuild.loader import abi, blocks, foreign, geometry, grids, lending, pack
+from kbuild.loader import abi, blocks, foreign, geometry, grids, lent_tensors, pack
 from kbuild.loader.errors import LaunchError
 from kbuild.loader.values import class_of
 from kbuild.sim.blocks import Launch
@@ -55,7 +55,7 @@ def execute(
     try:
         packing = pack.arguments(target.name, target.parameters, args, target.optional)
     except LaunchError as error:
-        raise LaunchError(str(error).replace(lending.IN_HOST_MEMORY, "")) from None
+        raise LaunchError(str(error).replace(lent_tensors.IN_HOST_MEMORY, "")) from None
     for path, place in packing.places:
         if place.kind == "cuda":
             raise LaunchError(f"{target.name}: parameter {path}: the array is on {place}, but the launch is on sim")

@@ -10,16 +10,19 @@ size alone. What is expected stands with each case (`tests.audit.cases`).
 from __future__ import annotations
 
 import dataclasses
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypeAlias
 
 from kbuild.audit import kernel as audits
+from kbuild.audit.captured import Captures
 from kbuild.audit.findings import CHECKS, SAFETY, Finding, KernelAudit, Options, Verdict
 from kbuild.audit.launches import Launch
 from kbuild.audit.places import axes_of_threads
 from kbuild.ir.nodes import Kernel
+from kbuild.pipeline.analyses import with_findings
 from tests.audit import on_sim
 from tests.audit.cases import READINGS, Case, Mark, Reading, cases
 from tests.audit.mutations import Judged
@@ -41,7 +44,7 @@ FOR_OTHER_CONTENTS: Final = frozenset(
 )
 """Mutants that are as good as before for what their arrays hold, and wrong for what they may."""
 
-_FIGURES: Final[dict[str, tuple[str, ...]]] = {"banks": ("degree",), "coalescing": ("sectors", "ideal")}
+_FIGURES: Final[dict[str, tuple[str, ...]]] = {"KB405": ("degree",), "KB406": ("sectors", "ideal")}
 
 
 @dataclass(frozen=True)
@@ -147,15 +150,22 @@ def known(case: Case, reading: Reading = "launch") -> Known:
 def asked(use_solver: bool = True, time_limit: float = 20.0) -> Audit:
     """kbuild's audit, told what is known of a launch."""
 
+    captures = Captures({name: str(module.__file__) for name, module in sys.modules.items() if _is_of_cases(name)})
+
     def ask(kernel: Kernel, known: Known) -> KernelAudit:
         launch = Launch(known.dim, known.grid, known.shapes or {}, known.scalars or {})
         is_guess = known.grid is None and axes_of_threads(kernel) > 1
         block = None if is_guess else known.block
-        return audits.audit(
+        made = audits.audit(
             kernel, Options(block=block, use_solver=use_solver, time_limit=time_limit, verbose=True), launch
         )
+        return with_findings(made, *captures.changing(made.kernel, made.functions))
 
     return ask
+
+
+def _is_of_cases(name: str) -> bool:
+    return name.startswith("tests.audit.cases.")
 
 
 def score(
@@ -205,10 +215,12 @@ def score_mutants(audit: Audit, mutants: Iterable[Judged]) -> dict[str, Any]:
 
 def _answer(case: Case, check: str, reading: Reading, expected: Verdict, result: KernelAudit) -> Answer:
     verdict = _verdict(result, check)
-    lines = [_line(one) for one in _findings(result, check, "found")]
+    found = _findings(result, check, "found")
+    lines = [_line(one) for one in found]
+    has_codes = {(one.code, _line(one)) for one in found} >= _codes(case, check)
     outcome: Outcome
     if expected == "found" and verdict == "found":
-        outcome = "right" if set(lines) & set(case.lines(check)) else "elsewhere"
+        outcome = "right" if set(lines) & set(case.lines(check)) and has_codes else "elsewhere"
     elif expected == verdict or (expected == "unknown" and verdict == "found" and case.kind == "bad"):
         outcome = "right"  # a mistake that cannot be told from the source alone may be found all the same
     elif verdict == "found":
@@ -219,6 +231,11 @@ def _answer(case: Case, check: str, reading: Reading, expected: Verdict, result:
         outcome = "missed" if expected == "found" else "overclaimed"
     text = "" if outcome == "right" else _words(result, check, verdict)
     return Answer(case.name, case.kind, check == case.about, check, reading, expected, outcome, text)
+
+
+def _codes(case: Case, check: str) -> set[tuple[str, int]]:
+    """The codes that must be found, each in its line."""
+    return {(mark.code, mark.line) for mark in case.marks if mark.check == check and mark.code}
 
 
 def _verdict(result: KernelAudit, check: str) -> Verdict:
@@ -245,9 +262,9 @@ def _compare_figures(found: Score, case: Case, result: KernelAudit) -> None:
     marks: dict[tuple[str, int], Mark] = {(mark.check, mark.line): mark for mark in case.marks if mark.figure}
     for finding in result.findings:
         mark = marks.get((finding.check, _line(finding)))
-        if mark is None or finding.verdict != "found":
+        if mark is None or finding.verdict != "found" or finding.code not in _FIGURES:
             continue
-        names, given = _FIGURES[finding.check], dict(finding.figures)
+        names, given = _FIGURES[finding.code], dict(finding.figures)
         found.figures += 1
         if tuple(given.get(name) for name in names) != mark.figure:
             found.wrong_figures.append(f"{case.name}, line {mark.line}: {given}, not {mark.figure}")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from kbuild.audit.machine import Change, Compiled, Machine, changes, findings, measure
+from kbuild.audit.machine import COMPARED, Change, Compiled, Machine, changes, findings, measure
 from kbuild.audit.sass import Access
 from kbuild.errors import Span
 from kbuild.nvrtc import Cache, compile_jobs
@@ -71,6 +72,33 @@ def test_changes() -> None:
     assert changes([GOOD], [GOOD, other]) == (Change("m:k", "sm_87", "registers", 32, None),)
     assert next(map(str, changes([slower], [GOOD]))) == "m:k on sm_90: 32 → 40 registers"
     assert str(changes([GOOD, other], [GOOD])[0]) == "m:k on sm_87: new"
+
+
+def test_changes_of_memory_instructions() -> None:
+    load = Access("global", "load", 4, "")
+    wide = replace(
+        GOOD, accesses=((Access("global", "load", 16, "readonly"), 1), (Access("global", "store", 4, ""), 1))
+    )
+    found = changes([wide], [GOOD])
+    assert found == (
+        Change("m:k", "sm_90", "global load 4", 3, 0),
+        Change("m:k", "sm_90", "global load 16 readonly", 0, 1),
+    )
+    assert [one.text for one in found] == ["3 → 0 × global load 4", "0 → 1 × global load 16 readonly"]
+    fewer = replace(GOOD, accesses=((load, 2), (Access("global", "store", 4, ""), 1)))
+    assert changes([fewer], [GOOD]) == (Change("m:k", "sm_90", "global load 4", 3, 2),)
+    assert changes([replace(GOOD, accesses=None)], [GOOD]) == ()
+
+
+def test_every_figure_is_compared() -> None:
+    """What the table has, but for what follows from it: a change of any makes a difference."""
+    for figure, name in COMPARED.items():
+        (found,) = changes([replace(GOOD, **{figure: 77})], [GOOD])  # type: ignore[arg-type]
+        assert (found.figure, found.after) == (figure, 77)
+        assert found.text.endswith(f"→ 77 {name}")
+    fields = {one.name for one in dataclasses.fields(Machine)}
+    named = {"kernel", "target", "arch", "threads", "blocks", "most_warps", "limited_by", "limits", "accesses"}
+    assert fields - named == set(COMPARED)
 
 
 @pytest.fixture(scope="module")

@@ -14,20 +14,29 @@ from tests.audit.mutations import judged
 from tests.audit.score import Known, known, score, score_mutants, table
 
 CASES = cases()
-SOME = [one for one in CASES.values() if one.module in ("shared_races", "banks", "overflow", "orders")]
+SOME = [one for one in CASES.values() if one.module in ("shared_races", "banks", "repeats", "overflow", "orders")]
 OF_KERNEL = {id(one.ir): one for one in SOME}
 Says = Callable[[Case, str, Reading], Verdict]
 
 
-def auditing(says: Says, shift: int = 0, figure: float = 0.0) -> Callable[[Kernel, Known], KernelAudit]:
-    """An audit that knows the labels. Its findings are `shift` lines too low, its figures too large by `figure`."""
+def auditing(says: Says, shift: int = 0, figure: float = 0.0, code: str = "") -> Callable[[Kernel, Known], KernelAudit]:
+    """An audit that knows the labels. Its findings are `shift` lines too low, its figures too large by `figure`; they
+    have this `code`, or else the label's."""
 
     def audit(kernel: Kernel, told: Known) -> KernelAudit:
         case = OF_KERNEL[id(kernel)]
         reading: Reading = "symbolic" if told.dim is None else "launch"
         verdicts = {check: says(case, check, reading) for check in CHECKS}
         findings = [
-            Finding("KB400", mark.check, "found", "something", Span("", mark.line + shift), case.name, figures=figures)
+            Finding(
+                code or mark.code or "KB405",
+                mark.check,
+                "found",
+                "something",
+                Span("", mark.line + shift),
+                case.name,
+                figures=figures,
+            )
             for mark in case.marks
             if verdicts[mark.check] == mark.verdict == "found"
             for figures in [tuple(("degree", one + figure) for one in mark.figure)]
@@ -71,6 +80,12 @@ def test_a_finding_elsewhere_is_none() -> None:
     assert found.rates()["found"] == 0.0
     assert {one.outcome for one in found.misses} == {"elsewhere"}
     assert "line 10" in found.misses[0].text
+
+
+def test_a_finding_of_another_code_is_none() -> None:
+    found = score(auditing(right, code="KB406"), SOME, ["launch"])
+    wrong = {one.case for one in found.misses}
+    assert wrong == {case.name for case in SOME if any(mark.code for mark in case.marks)} != set()
 
 
 def test_figures_are_compared() -> None:

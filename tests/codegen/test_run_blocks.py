@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -105,6 +106,62 @@ def test_histogram_with_shared_atomics(tmp_path: Path) -> None:
     run(96, data, counts, sums, block_dim=24)
     assert counts.tolist() == np.bincount(data, minlength=16).tolist()
     assert sums.tolist() == [[(data < 8).sum(), data[data < 8].sum()], [(data >= 8).sum(), data[data >= 8].sum()]]
+
+
+WORDS = """
+    @kb.kernel(block_dim=64)
+    def turned(
+        a: kb.array(dtype=kb.vec4), m: kb.array(dtype=kb.mat22), n: kb.array(dtype=kb.vec4ub),
+        h: kb.array(dtype=kb.vec4h), out: kb.array(dtype=kb.vec4), out_m: kb.array(dtype=kb.mat22),
+        out_n: kb.array(dtype=kb.vec4ub), out_h: kb.array(dtype=kb.vec4h),
+    ):
+        odd = kb.shared_array(3, kb.uint8)
+        four = kb.shared_array((8, 9), kb.vec4)
+        more = kb.shared_array(1, float)
+        two = kb.shared_array(64, kb.mat22)
+        third = kb.shared_array(5, kb.uint8)
+        bytes = kb.shared_array(64, kb.vec4ub)
+        halves = kb.shared_array(64, kb.vec4h)
+        t = kb.thread_idx()
+        i = kb.tid()
+        if t == 0:
+            odd[2] = kb.uint8(1)
+            more[0] = 2.0
+            third[4] = kb.uint8(3)
+        row = four[t // 8]
+        row[t % 8] = a[i]
+        two[t] = m[i]
+        bytes[t] = n[i]
+        halves[t] = h[i]
+        kb.syncthreads()
+        out[i] = four[t % 8, t // 8] * more[0] + kb.vec4(float(odd[2]), four[0, 1][2], 0.0, four[0, 1].w)
+        out_m[i] = two[63 - t]
+        out_n[i] = bytes[63 - t] + kb.vec4ub(third[4])
+        out_h[i] = halves[63 - t]
+"""
+
+
+def test_vectors_in_shared_memory(tmp_path: Path) -> None:
+    """Each array begins where its words may, whatever lies before it."""
+    run = BothWays(tmp_path, WORDS)
+    source = run.module.source
+    for name, word in (("four", 16), ("two", 16), ("bytes", 4), ("halves", 8)):
+        assert re.search(rf"__shared__ __align__\({word}\) [\w ]+ {name}_memory\[", source)
+    assert re.search(r"kb_load\(four\(.*\), true\)", source)
+    a, m = filled(range(512)).reshape(128, 4), filled(range(512)).reshape(128, 2, 2)
+    n, h = (
+        (np.arange(512).reshape(128, 4) % 250).astype(np.uint8),
+        filled(range(512)).reshape(128, 4).astype(np.float16),
+    )
+    out, out_m, out_n, out_h = np.zeros_like(a), np.zeros_like(m), np.zeros_like(n), np.zeros_like(h)
+    run(Grid(2, 64), a, m, n, h, out, out_m, out_n, out_h)
+    tile = a.reshape(2, 8, 8, 4)
+    extra = np.stack([np.array([1.0, one[0, 1, 2], 0.0, one[0, 1, 3]]) for one in tile])
+    wanted = tile.transpose(0, 2, 1, 3).reshape(2, 64, 4) * 2.0 + extra[:, None, :]
+    assert (out.reshape(2, 64, 4) == wanted).all()
+    for one, copy, more in ((m, out_m, 0), (n, out_n, 3), (h, out_h, 0)):
+        blocks, found = (x.reshape(2, 64, -1) for x in (one, copy))
+        assert (found == blocks[:, ::-1] + one.dtype.type(more)).all()
 
 
 POSITIONS = """

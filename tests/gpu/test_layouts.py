@@ -105,6 +105,52 @@ def test_a_grid_over_vectors(shift):
     assert target.tolist() == [0.0] * shift + wanted[shift : shift + 4004] + [0.0] * (4 - shift)
 
 
+def test_vectors_in_shared_memory():
+    """In words, each array at a multiple of its words, whatever lies before it."""
+    count = 128
+    a, m, h = (numbers(4 * count, seed) for seed in (3, 4, 5))
+    n = [k * 7 % 250 for k in range(4 * count)]
+    given = [
+        kb.array(values, dtype=kind).view(whole)
+        for values, kind, whole in (
+            (a, float, kb.vec4),
+            (m, float, kb.mat22),
+            (n, kb.uint8, kb.vec4ub),
+            (h, kb.float16, kb.vec4h),
+        )
+    ]
+    outs = [kb.zeros(count, dtype=kind) for kind in (kb.vec4, kb.mat22, kb.vec4ub, kb.vec4h)]
+    kb.launch(layouts.turned_in_shared, grid=2, block=64, inputs=[*given, *outs])
+    out, out_m, out_n, out_h = (flat(one) for one in outs)
+    for i in range(count):
+        block, t = divmod(i, 64)
+        turned, from_end = 64 * block + t % 8 * 8 + t // 8, 64 * block + 63 - t
+        second = 4 * (64 * block + 1)
+        extra = (1.0, a[second + 2], 0.0, a[second + 3])
+        assert out[4 * i : 4 * i + 4] == [2.0 * x + y for x, y in zip(a[4 * turned : 4 * turned + 4], extra)]
+        for values, found, more in ((m, out_m, 0), (n, out_n, 3), (h, out_h, 0)):
+            assert found[4 * i : 4 * i + 4] == [x + more for x in values[4 * from_end : 4 * from_end + 4]]
+
+
+def test_vectors_in_shared_memory_of_the_launch():
+    a = numbers(512, 6)
+    given, out = kb.array(a, dtype=float).view(kb.vec4), kb.zeros(128, dtype=kb.vec4)
+    kb.launch(layouts.turned_in_given, grid=2, block=64, shared_memory=1024, inputs=[given, out])
+    found = flat(out)
+    for i in range(128):
+        at = 4 * (i // 64 * 64 + 63 - i % 64)
+        assert found[4 * i : 4 * i + 4] == [x + float(i % 64 % 7) for x in a[at : at + 4]]
+
+
+def flat(array):
+    """The numbers of an array, one after the other."""
+
+    def each(value):
+        return [x for one in value for x in each(one)] if hasattr(value, "__iter__") else [float(value)]
+
+    return each(array.tolist())
+
+
 def test_beyond_four_gigabytes():
     a = kb.zeros((5, 1 << 30), dtype=kb.uint8)
     for row, values in ((4, [1, 2, 3]), (2, [4, 5, 6])):

@@ -153,6 +153,57 @@ def test_composites_are_an_instruction_for_each_number(tmp_path: Path):
     assert line.memory["global", "store"] == Accesses(96, 384, 3, 36, 12, 9, 3, 0)
 
 
+VECTORS = """
+@kb.kernel
+def k(a: kb.array(dtype=kb.vec4), b: kb.array(dtype=kb.vec4)):
+    s = kb.shared_array(32, kb.vec4)
+    t = kb.thread_idx()
+    s[t] = a[kb.tid()]
+    kb.syncthreads()
+    {}
+"""
+
+
+def of_vectors(folder: Path, statement: str, a: object = None) -> dict[tuple[str, str], Accesses]:
+    given = np.zeros((32, 4), np.float32) if a is None else a
+    profile = profiled(folder, VECTORS.format(statement), over((32,), 32), given, np.zeros((32, 4), np.float32))
+    return profile.totals.memory
+
+
+def test_vectors_go_in_words(tmp_path: Path):
+    found = of_vectors(tmp_path, "b[t] = s[31 - t]")
+    # A request of 512 bytes; in shared memory 8 lanes at a time, without conflicts.
+    assert found["global", "load"] == found["global", "store"] == Accesses(32, 512, 1, 16, 16, 4, 1, 0)
+    assert found["shared", "load"] == found["shared", "store"] == Accesses(32, 512, 1, 0, 0, 0, 4, 0)
+
+
+def test_words_conflict_where_their_eighths_do(tmp_path: Path):
+    found = of_vectors(tmp_path, "b[t] = s[t * 2 % 32]")
+    assert (found["shared", "load"].wavefronts, found["shared", "load"].conflicts) == (8, 4)
+
+
+def test_vectors_that_are_met_again_go_number_by_number(tmp_path: Path):
+    found = of_vectors(tmp_path, "b[t] = a[kb.tid()] + s[t] + s[t]")
+    assert found["global", "load"].requests == 8  # of one element twice: the function meets it again
+    assert found["shared", "load"].requests == 2  # where words begin is known in shared memory
+
+
+def test_parts_of_vectors_go_number_by_number(tmp_path: Path):
+    found = of_vectors(tmp_path, "b[t][1] = s[t][2]")
+    assert found["global", "store"].requests == found["shared", "load"].requests == 1
+    assert found["global", "store"].bytes == found["shared", "load"].bytes == 128
+
+
+@pytest.mark.parametrize(("first", "pitch", "requests"), [(0, 4, 1), (4, 4, 1), (1, 4, 4), (2, 8, 4), (0, 5, 4)])
+def test_vectors_at_odd_addresses_go_number_by_number(tmp_path: Path, first: int, pitch: int, requests: int):
+    numbers = np.zeros(300, np.float32)
+    numbers = numbers[-(numbers.ctypes.data // 4) % 4 :][first : first + 32 * pitch]
+    vectors = np.lib.stride_tricks.as_strided(numbers, (32, 4), (4 * pitch, 4))
+    found = of_vectors(tmp_path, "b[t] = s[t] + a[t * 5 % 32]", vectors)
+    assert found["global", "load"].requests == 2 * requests
+    assert found["shared", "store"].requests == 1
+
+
 # What NVRTC 13.0 makes of these for sm_90; u is uint64.
 FORMS = """
 atomic_add(o, 0, 1)                           -> increment always

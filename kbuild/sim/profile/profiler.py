@@ -6,6 +6,7 @@ from typing import Any
 
 from kbuild.errors import Span
 from kbuild.ir import nodes
+from kbuild.ir.elements import met_again, word_at
 from kbuild.ir.nodes import Expr, Kernel, Stmt
 from kbuild.ir.traverse import callees
 from kbuild.ir.types import Scalar
@@ -19,7 +20,7 @@ from kbuild.sim.profile import atomics
 from kbuild.sim.profile.atomics import Form
 from kbuild.sim.profile.counts import Accesses, Line
 from kbuild.sim.profile.report import Profile
-from kbuild.sim.profile.warped import cost, cost_together, warped
+from kbuild.sim.profile.warped import cost, cost_together, is_aligned, warped
 from kbuild.traffic.warps import Kind
 
 Executions = list[int]  # threads, warps, partial warps
@@ -35,6 +36,8 @@ class Profiler(Watcher):
     def __init__(self) -> None:
         self._kernel: Kernel | None = None
         self._forms: dict[int, Form] = {}
+        self._again: frozenset[nodes.Index] = frozenset()
+        self._words: dict[int, int] = {}  # by the node's identity
         # By source position: copies of a statement (an unrolled loop's, two instances' of a function) add up.
         self._executions: dict[Span, Executions] = {}
         self._lines: dict[tuple[str, int], Line] = {}
@@ -45,6 +48,8 @@ class Profiler(Watcher):
     def starts(self, kernel: Kernel, launch: Launch) -> None:
         """The kernel that is counted."""
         self._kernel, self._forms = kernel, atomics.forms(kernel)
+        functions = [kernel.function, *callees(kernel.function)]
+        self._again = frozenset(one for function in functions for one in met_again(function))
 
     def begins(self, lanes: Lanes, shared: Any) -> None:
         """Blocks that run."""
@@ -78,15 +83,25 @@ class Profiler(Watcher):
         self._line(stmt.span).barriers += len(warped(lanes).starts)
 
     def accessed(self, kind: str, location: Location, lanes: Lanes, expr: Expr, value: Any) -> None:
-        """A memory instruction for each number that lies there."""
+        """A memory instruction for each word or number that lies there."""
         line = self._line(expr.span)
         if kind == "atomic":
             self._changed(line, location, lanes, expr)
             return
         assert location.memory is not None
-        for delta, leaf in leaves(location.type):
-            found = cost(_KINDS[kind], location, delta, leaf.size, lanes)
-            self._add(line, location.memory.space, _KINDS[kind], lanes, leaf.size, found)
+        for delta, size in self._pieces(location, expr):
+            found = cost(_KINDS[kind], location, delta, size, lanes)
+            self._add(line, location.memory.space, _KINDS[kind], lanes, size, found)
+
+    def _pieces(self, location: Location, expr: Expr) -> list[tuple[int, int]]:
+        """(distance, bytes) of what the instructions of an access move: words, as the generated code has it, or
+        numbers."""
+        size = self._words.get(id(expr))
+        if size is None:
+            size = self._words[id(expr)] = word_at(expr, self._again)
+        if size and is_aligned(location, size):
+            return [(delta, size) for delta in range(0, location.type.size, size)]
+        return [(delta, leaf.size) for delta, leaf in leaves(location.type)]
 
     def _changed(self, line: Line, location: Location, lanes: Lanes, expr: Expr) -> None:
         assert isinstance(expr, nodes.Intrinsic)

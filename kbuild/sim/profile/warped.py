@@ -83,6 +83,15 @@ def cost(kind: Kind, location: Location, delta: int, size: int, lanes: Lanes) ->
     return traffic(space, kind, offset + delta if delta else offset, seen.numbers, size)
 
 
+def is_aligned(location: Location, size: int) -> bool:
+    """Every lane's address is a multiple of a size."""
+    assert location.memory is not None
+    offset, start = location.offset, location.memory.start + location.delta
+    if isinstance(offset, Affine):
+        return (start + offset.start) % size == 0 and offset.step % size == 0
+    return bool(np.all((start + offset) % size == 0))
+
+
 def cost_together(location: Location, size: int, lanes: Lanes, only_full: bool) -> Traffic:
     """What an atomic costs at an address that is all lanes', where one lane does it for its warp; `only_full`: in warps
     of which no lane is missing.

@@ -18,6 +18,7 @@ Comments say what must be found where:
 | `# finds CHECK` | a finding of that check on this line; on one of them, where several lines have it (a race has two) |
 | `# finds banks 8` | the same, with its figure: the degree of the bank conflict |
 | `# finds coalescing 32 of 4` | sectors a request, and as many as would do |
+| `# finds source KB416` | a finding with this code, where the check has several |
 | `# unknown CHECK` | the audit must not be sure: the verdict is "unknown" |
 | `# may CHECK` | there is more than one opinion: every verdict will do |
 
@@ -39,8 +40,8 @@ from __future__ import annotations
 import importlib
 import linecache
 import re
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Final, Literal
 
@@ -67,12 +68,25 @@ MODULES: Final = (
     "initialization",
     "banks",
     "coalescing",
+    "repeats",
+    "narrow",
     "divergence",
     "source",
+    "captured",
     "orders",
     "graphs",
     "nested",
     "declared",
+    "flattened",
+    "guards",
+    "cooperation",
+    "staging",
+    "messages",
+    "networks",
+    "robots",
+    "waiting",
+    "ranges",
+    "traffic",
 )
 NOMINAL: Final = 256  # threads of a block, where a kernel does not say
 SUITES: Final = frozenset({"GPUVerify", "ScoR", "Indigo", "own"})
@@ -84,24 +98,26 @@ READINGS: Final[tuple[Reading, ...]] = ("launch", "symbolic")
 class At:
     """A launch. `given` are arguments by parameter: of an array its shape (a number or a tuple), or nested lists of
     what it holds; of a scalar its value. `block` is the block's size where the kernel has not declared it; with `grid`,
-    both along x, y and z."""
+    both along x, y and z. `shared` are bytes of shared memory for an array whose size the launch gives."""
 
-    def __init__(self, dim: Any = None, /, block: Any = None, grid: Any = None, **given: Any) -> None:
-        self.dim, self.block, self.grid, self.given = dim, block, grid, given
+    def __init__(self, dim: Any = None, /, block: Any = None, grid: Any = None, shared: int = 0, **given: Any) -> None:
+        self.dim, self.block, self.grid, self.shared, self.given = dim, block, grid, shared, given
 
 
 @dataclass(frozen=True)
 class Mark:
-    """A comment. `figure` are its numbers: the degree, or sectors and how many would do."""
+    """A comment. `figure` are its numbers: the degree, or sectors and how many would do; `code` that of the finding, ""
+    where any will do."""
 
     verdict: Literal["found", "unknown", "any"]
     check: str
     line: int
     figure: tuple[float, ...] = ()
+    code: str = ""
 
 
 _KINDS: Final[dict[str, Literal["found", "unknown", "any"]]] = {"finds": "found", "unknown": "unknown", "may": "any"}
-_MARK = re.compile(r"\b(finds|unknown|may) ([a-z-]+)((?: (?:\d+(?:\.\d+)?|of))*)")
+_MARK = re.compile(r"\b(finds|unknown|may) ([a-z-]+)( KB\d+)?((?: (?:\d+(?:\.\d+)?|of))*)")
 _NAME = re.compile(r"(.+?)_(good|bad|open)(_\w+)?")
 
 
@@ -165,8 +181,9 @@ class Case:
         """The launch as the simulator takes it."""
         if self.at.grid is not None:
             grid, block = _triple(self.at.grid), _triple(self.at.block)
-            return Launch(grid, block, (_product(grid) * _product(block),))
-        return over(self.at.dim if isinstance(self.at.dim, tuple) else (self.at.dim,), self.at.block or self.declared)
+            return Launch(grid, block, (_product(grid) * _product(block),), self.at.shared)
+        dim = self.at.dim if isinstance(self.at.dim, tuple) else (self.at.dim,)
+        return replace(over(dim, self.at.block or self.declared), shared=self.at.shared)
 
     @property
     def types(self) -> dict[str, Type]:
@@ -176,7 +193,11 @@ class Case:
     @property
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """Shapes of the arrays, by parameter."""
-        return {name: _shape(self.at.given[name]) for name, type in self.types.items() if isinstance(type, Array)}
+        return {
+            name: _shape(self.at.given[name])[: type.ndim]
+            for name, type in self.types.items()
+            if isinstance(type, Array)
+        }
 
     @property
     def scalars(self) -> dict[str, int | float | bool]:
@@ -213,9 +234,10 @@ def _marks(function: nodes.Function) -> Iterator[Mark]:
         return
     for number in range(function.span.line, function.span.end_line + 1):
         _, _, comment = linecache.getline(function.span.path, number).partition("# ")
-        for word, check, figure in _MARK.findall(comment):
+        for word, check, code, figure in _MARK.findall(comment):
             assert check in CHECKS, f"{function.name}, line {number}: {check} is no check"
-            yield Mark(_KINDS[word], check, number, tuple(float(part) for part in figure.split() if part != "of"))
+            numbers = tuple(float(part) for part in figure.split() if part != "of")
+            yield Mark(_KINDS[word], check, number, numbers, code.strip())
 
 
 _cases: list[Case] = []
@@ -236,11 +258,21 @@ def case(
 
 
 def cases() -> dict[str, Case]:
-    """All of them, by name."""
-    for name in MODULES:
+    """All of them, by name, but for those about machine code."""
+    return _of_modules(MODULES)
+
+
+def machine_cases() -> dict[str, Case]:
+    """Those about machine code, which need a compiler."""
+    return _of_modules(("machine",))
+
+
+def _of_modules(names: Sequence[str]) -> dict[str, Case]:
+    for name in names:
         importlib.import_module(f"{__name__}.{name}")
-    found = {one.name: one for one in _cases}
-    assert len(found) == len(_cases), "two cases of one name"
+    wanted = [one for one in _cases if one.module in names]
+    found = {one.name: one for one in wanted}
+    assert len(found) == len(wanted), "two cases of one name"
     return found
 
 

@@ -345,13 +345,79 @@ def points_good(out: kb.array(dtype=float)):
 
 @case("banks", "own", WARP)
 @kb.kernel(block_dim=32)
-def points_open(out: kb.array(dtype=float)):
+def points_bad(out: kb.array(dtype=float)):
     tile = kb.shared_array(32, kb.vec4)
     lane = kb.thread_idx()
-    tile[lane] = kb.vec4(1.0, 2.0, float(lane), 0.0)  # may banks
+    tile[lane] = kb.vec4(1.0, 2.0, float(lane), 0.0)  # as words, eight lanes at a time: no conflict
     kb.syncwarp()
     if kb.tid() < out.shape[0]:
-        out[kb.tid()] = tile[lane][1]  # may banks
+        out[kb.tid()] = tile[lane][1]  # finds banks 4
+
+
+@case("banks", "own", At(64, out=64))
+@kb.kernel(block_dim=32)
+def quarters_of_a_warp_good(out: kb.array(dtype=kb.vec4)):
+    tile = kb.shared_array(32, kb.vec4)
+    lane = kb.thread_idx()
+    tile[lane] = kb.vec4(1.0, 2.0, float(lane), 0.0)
+    kb.syncwarp()
+    if kb.tid() < out.shape[0]:
+        out[kb.tid()] = tile[31 - lane]
+
+
+@case("banks", "own", At(64, out=64))
+@kb.kernel(block_dim=32)
+def quarters_of_a_warp_bad(out: kb.array(dtype=kb.vec4)):
+    tile = kb.shared_array(64, kb.vec4)
+    lane = kb.thread_idx()
+    tile[2 * lane] = kb.vec4(1.0, 2.0, float(lane), 0.0)  # finds banks 2
+    kb.syncwarp()
+    if kb.tid() < out.shape[0]:
+        out[kb.tid()] = tile[2 * lane]  # finds banks 2
+
+
+@case("banks", "own", At(64, out=64))
+@kb.kernel(block_dim=32)
+def halves_of_a_warp_good(out: kb.array(dtype=kb.vec2)):
+    tile = kb.shared_array((2, 32), kb.vec2)
+    lane = kb.thread_idx()
+    tile[0, lane] = kb.vec2(1.0, float(lane))
+    kb.syncwarp()
+    if kb.tid() < out.shape[0]:
+        out[kb.tid()] = tile[0, lane]
+
+
+@case("banks", "own", At(64, out=64))
+@kb.kernel(block_dim=32)
+def halves_of_a_warp_bad(out: kb.array(dtype=kb.vec2)):
+    tile = kb.shared_array((32, 4), kb.vec2)
+    lane = kb.thread_idx()
+    tile[lane, 0] = kb.vec2(1.0, float(lane))  # finds banks 4
+    kb.syncwarp()
+    if kb.tid() < out.shape[0]:
+        out[kb.tid()] = tile[lane, 0]  # finds banks 4
+
+
+@case("banks", "own", At(64, out=64))
+@kb.kernel(block_dim=32)
+def matrices_bad(out: kb.array(dtype=kb.mat44)):
+    tile = kb.shared_array(32, kb.mat44)
+    lane = kb.thread_idx()
+    tile[lane] = kb.mat44(float(lane))  # finds banks 4
+    kb.syncwarp()
+    if kb.tid() < out.shape[0]:
+        out[kb.tid()] = tile[lane]  # finds banks 4
+
+
+@case("banks", "own", At(64, out=64))
+@kb.kernel(block_dim=32)
+def matrices_good(out: kb.array(dtype=kb.mat22)):
+    tile = kb.shared_array(32, kb.mat22)
+    lane = kb.thread_idx()
+    tile[lane] = kb.mat22(float(lane))
+    kb.syncwarp()
+    if kb.tid() < out.shape[0]:
+        out[kb.tid()] = tile[lane]
 
 
 @case("banks", "own", WARP)

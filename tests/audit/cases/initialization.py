@@ -32,7 +32,7 @@ def all_stored_bad(data: kb.array(dtype=float), out: kb.array(dtype=float)):
         tile[t] = data[i]
     kb.syncthreads()
     if i < out.shape[0]:
-        out[i] = tile[BLOCK - 1 - t]  # finds initialization
+        out[i] = tile[BLOCK - 1 - t]  # finds initialization KB415
 
 
 @case("initialization", "own", At(2 * BLOCK, out=2 * BLOCK))
@@ -56,7 +56,7 @@ def halo_stored_bad(out: kb.array(dtype=float)):
     tile[t] = float(t)
     kb.syncthreads()
     if kb.tid() < out.shape[0]:
-        out[kb.tid()] = tile[t + 1]  # finds initialization
+        out[kb.tid()] = tile[t + 1]  # finds initialization KB415
 
 
 @case("initialization", "own", At(2 * BLOCK, out=2))
@@ -76,10 +76,10 @@ def counter_cleared_good(out: kb.array(dtype=int)):
 @kb.kernel(block_dim=BLOCK)
 def counter_cleared_bad(out: kb.array(dtype=int)):
     count = kb.shared_array(1, int)
-    kb.atomic_add(count, 0, 1)  # finds initialization
+    kb.atomic_add(count, 0, 1)  # finds initialization KB415
     kb.syncthreads()
     if kb.thread_idx() == 0 and kb.block_idx() < out.shape[0]:
-        out[kb.block_idx()] = count[0]  # finds initialization
+        out[kb.block_idx()] = count[0]  # finds initialization KB415
 
 
 @case("initialization", "own", At(2 * BLOCK, out=2 * BLOCK))
@@ -103,7 +103,7 @@ def bins_cleared_bad(out: kb.array(dtype=int)):
     t = kb.thread_idx()
     bins[t] = 0
     kb.syncthreads()
-    kb.atomic_add(bins, 2 * t + 1, 1)  # finds initialization
+    kb.atomic_add(bins, 2 * t + 1, 1)  # finds initialization KB415
     kb.syncthreads()
     if kb.tid() < out.shape[0]:
         out[kb.tid()] = bins[t]
@@ -128,7 +128,7 @@ def other_buffer_bad(out: kb.array(dtype=float)):
     tile[0, t] = float(t)
     kb.syncthreads()
     if kb.tid() < out.shape[0]:
-        out[kb.tid()] = tile[1, BLOCK - 1 - t]  # finds initialization
+        out[kb.tid()] = tile[1, BLOCK - 1 - t]  # finds initialization KB415
 
 
 @case("initialization", "own", At(BLOCK, out=BLOCK))
@@ -147,7 +147,7 @@ def never_stored_good(out: kb.array(dtype=float)):
 def never_stored_bad(out: kb.array(dtype=float)):
     tile = kb.shared_array(BLOCK, float)
     t = kb.thread_idx()
-    tile[t] = tile[t] + float(t)  # finds initialization
+    tile[t] = tile[t] + float(t)  # finds initialization KB415
     if kb.tid() < out.shape[0]:
         out[kb.tid()] = tile[t]
 
@@ -177,7 +177,7 @@ def stored_in_a_loop_bad(out: kb.array(dtype=float)):
     kb.syncthreads()
     total = 0.0
     for k in range(4):
-        total += tile[4 * t + k]  # finds initialization
+        total += tile[4 * t + k]  # finds initialization KB415
     if kb.tid() < out.shape[0]:
         out[kb.tid()] = total
 
@@ -201,7 +201,7 @@ def in_both_branches_bad(data: kb.array(dtype=float), out: kb.array(dtype=float)
     if i < data.shape[0] and i < out.shape[0]:
         if data[i] > 3.0:
             x = data[i]
-        out[i] = x  # finds initialization
+        out[i] = x  # finds initialization KB415
 
 
 @case("initialization", "own", At(64, block=64, out=64, n=0))
@@ -222,7 +222,7 @@ def before_the_loop_bad(out: kb.array(dtype=float), n: int):
     for k in range(n):
         last = float(k)
     if i < out.shape[0]:
-        out[i] = last  # finds initialization
+        out[i] = last  # finds initialization KB415
 
 
 @case("initialization", "own", At(64, block=64, out=64, mode=1))
@@ -248,7 +248,7 @@ def every_mode_bad(out: kb.array(dtype=float), mode: int):
     elif mode == 1:
         scale = 2.0
     if i < out.shape[0]:
-        out[i] = scale  # finds initialization
+        out[i] = scale  # finds initialization KB415
 
 
 @case("initialization", "own", At(64, block=64, data=64, out=64))
@@ -268,4 +268,4 @@ def same_guard_bad(data: kb.array(dtype=float), out: kb.array(dtype=float)):
     if i < data.shape[0]:
         x = data[i] * 2.0
     if i < out.shape[0]:
-        out[i] = x  # finds initialization
+        out[i] = x  # finds initialization KB415

@@ -19,7 +19,7 @@ def row_times_pitch_good(data: kb.array(dtype=float), pitch: int):
 @kb.kernel
 def row_times_pitch_bad(data: kb.array(dtype=float), pitch: int):
     i = kb.tid()
-    k = i * pitch  # finds overflow
+    k = i * pitch  # finds overflow KB414
     if k >= 0 and k < data.shape[0]:
         data[k] = 1.0 + float(i)  # may global-races
 
@@ -28,7 +28,7 @@ def row_times_pitch_bad(data: kb.array(dtype=float), pitch: int):
 @kb.kernel
 def cell_number_bad(data: kb.array(dtype=float), rows: int, columns: int):
     z, y, x = kb.tid()
-    k = (z * rows + y) * columns + x  # finds overflow
+    k = (z * rows + y) * columns + x  # finds overflow KB414
     if k > 0 and k < data.shape[0]:
         kb.atomic_add(data, k, 1.0)
 
@@ -55,7 +55,7 @@ def bit_of_lane_good(out: kb.array(dtype=kb.uint32)):
 def bit_of_lane_bad(out: kb.array(dtype=int)):
     i = kb.tid()
     if i < out.shape[0] and i < 32:
-        out[i] = 1 << i  # finds overflow
+        out[i] = 1 << i  # finds overflow KB414
 
 
 @case("overflow", "own", At(65536, block=256, out=65536))
@@ -71,7 +71,7 @@ def square_good(out: kb.array(dtype=int)):
 def square_bad(out: kb.array(dtype=int)):
     i = kb.tid()
     if i < out.shape[0] and i < 46342:
-        out[i] = i * i  # finds overflow
+        out[i] = i * i  # finds overflow KB414
 
 
 @case("overflow", "own", At(64, block=64, counts=64))
@@ -87,7 +87,7 @@ def cell_hash_good(counts: kb.array(dtype=int)):
 @kb.kernel
 def cell_hash_bad(counts: kb.array(dtype=int)):
     i = kb.tid()
-    h = (i * 73856093) & 63  # finds overflow
+    h = (i * 73856093) & 63  # finds overflow KB414
     if counts.shape[0] == 64:
         kb.atomic_add(counts, h, 1)
 
@@ -107,7 +107,7 @@ def middle_bad(data: kb.array(dtype=int), low: int, high: int):
     i = kb.tid()
     kb.assume(low >= 0 and low <= high)
     if i < data.shape[0]:
-        data[i] = (low + high) // 2  # finds overflow
+        data[i] = (low + high) // 2  # finds overflow KB414
 
 
 @case("overflow", "own", At(32, block=32, out=32, n=2147483647), symbolic="unknown")
@@ -118,7 +118,7 @@ def last_stride_bad(out: kb.array(dtype=int), n: int):
     k = i * 1000
     while k < n:
         trips += 1
-        k += 1000000000  # finds overflow
+        k += 1000000000  # finds overflow KB414
     if i < out.shape[0]:
         out[i] = trips
 
@@ -153,7 +153,7 @@ def powers_bad(out: kb.array(dtype=int)):
     i = kb.tid()
     x = 1
     for _ in range(20):
-        x = x * 3  # finds overflow
+        x = x * 3  # finds overflow KB414
     if i < out.shape[0]:
         out[i] = x + i
 
@@ -173,6 +173,6 @@ def three_numbers_each_good(data: kb.array(dtype=float), first: int):
 def three_numbers_each_bad(data: kb.array(dtype=float), first: int):
     i = kb.tid()
     kb.assume(first >= 0 and first <= 1000000000 and i < 1000000)
-    k = (first + i) * 3  # finds overflow
+    k = (first + i) * 3  # finds overflow KB414
     if k >= 0 and k < data.shape[0]:
         data[k] = 0.0

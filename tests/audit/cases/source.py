@@ -20,7 +20,7 @@ def every_parameter_good(data: kb.array(dtype=float), factor: float):
 
 @case("source", "own", At(N, block=64, data=N, factor=2.0), unseen=RIGHT)
 @kb.kernel
-def every_parameter_bad(data: kb.array(dtype=float), factor: float):  # finds source
+def every_parameter_bad(data: kb.array(dtype=float), factor: float):  # finds source KB416
     i = kb.tid()
     if i < data.shape[0]:
         data[i] = data[i] * 2.0
@@ -36,7 +36,7 @@ def every_array_good(data: kb.array(dtype=float), out: kb.array(dtype=float)):
 
 @case("source", "own", LINE, unseen=RIGHT)
 @kb.kernel
-def every_array_bad(data: kb.array(dtype=float), out: kb.array(dtype=float)):  # finds source
+def every_array_bad(data: kb.array(dtype=float), out: kb.array(dtype=float)):  # finds source KB416
     i = kb.tid()
     if i < data.shape[0]:
         data[i] = data[i] * 2.0
@@ -52,7 +52,7 @@ def one_after_another_good(data: kb.array(dtype=float)):
 @case("source", "own", At(1, block=1, data=1000), unseen=RIGHT)
 @kb.kernel
 def one_after_another_bad(data: kb.array(dtype=float)):
-    for i in range(data.shape[0]):  # finds source
+    for i in range(data.shape[0]):  # finds source KB410
         data[i] = data[i] * 2.0
 
 
@@ -60,7 +60,7 @@ def one_after_another_bad(data: kb.array(dtype=float)):
 @kb.kernel
 def one_after_another_bad_first(data: kb.array(dtype=float)):
     if kb.tid() == 0:
-        for i in range(data.shape[0]):  # finds source
+        for i in range(data.shape[0]):  # finds source KB410
             data[i] = data[i] * 2.0
 
 
@@ -81,7 +81,7 @@ def all_pairs_bad(data: kb.array(dtype=float), out: kb.array(dtype=float)):
     i = kb.tid()
     if i == 0 and out.shape[0] > 0:
         force = 0.0
-        for k in range(data.shape[0]):  # finds source
+        for k in range(data.shape[0]):  # finds source KB410
             force += data[k]
         out[0] = force
 
@@ -100,7 +100,7 @@ def sum_in_parts_good(data: kb.array(dtype=float), out: kb.array(dtype=float)):
 @kb.kernel
 def sum_in_parts_bad(data: kb.array(dtype=float), out: kb.array(dtype=float)):
     total = 0.0
-    for i in range(data.shape[0]):  # finds source
+    for i in range(data.shape[0]):  # finds source KB410
         total += data[i]
     if out.shape[0] > 0:
         out[0] = total
@@ -119,7 +119,7 @@ def narrow_all_the_way_good(data: kb.array(dtype=float), out: kb.array(dtype=flo
 def narrow_all_the_way_bad(data: kb.array(dtype=float), out: kb.array(dtype=float)):
     i = kb.tid()
     if i < data.shape[0] and i < out.shape[0]:
-        out[i] = float(kb.float64(data[i]) * kb.float64(0.1))  # finds source
+        out[i] = float(kb.float64(data[i]) * kb.float64(0.1))  # finds source KB413
 
 
 @case("source", "own", At(N, block=64, data=N, out=N))
@@ -141,8 +141,8 @@ def rows_and_columns_good(a: kb.array2d(dtype=float)):
 @case("source", "own", At(1, block=1, a=(8, 16)), unseen=RIGHT)
 @kb.kernel
 def rows_and_columns_bad(a: kb.array2d(dtype=float)):
-    for i in range(a.shape[0]):  # finds source
-        for j in range(a.shape[1]):  # finds source
+    for i in range(a.shape[0]):  # finds source KB410
+        for j in range(a.shape[1]):  # finds source KB410
             a[i, j] = a[i, j] * 2.0
 
 
@@ -156,7 +156,7 @@ def every_scalar_good(data: kb.array(dtype=float), scale: float, offset: float):
 
 @case("source", "own", At(N, block=64, data=N, scale=2.0, offset=1.0), unseen=RIGHT)
 @kb.kernel
-def every_scalar_bad(data: kb.array(dtype=float), scale: float, offset: float):  # finds source
+def every_scalar_bad(data: kb.array(dtype=float), scale: float, offset: float):  # finds source KB416
     i = kb.tid()
     if i < data.shape[0]:
         data[i] = kb.clamp(data[i] * scale, -scale, scale)
@@ -177,8 +177,8 @@ def row_of_each_good(a: kb.array2d(dtype=float), out: kb.array(dtype=float)):
 @kb.kernel
 def row_of_each_bad(a: kb.array2d(dtype=float), out: kb.array(dtype=float)):
     if kb.tid() == 0:
-        for i in range(kb.min(a.shape[0], out.shape[0])):  # finds source
+        for i in range(kb.min(a.shape[0], out.shape[0])):  # finds source KB410
             total = 0.0
-            for j in range(a.shape[1]):  # finds source
+            for j in range(a.shape[1]):  # finds source KB410
                 total += a[i, j]
             out[i] = total

@@ -69,3 +69,53 @@ def sums(data: kb.array(dtype=float), out: kb.array2d[float]):
     out[i, 3] = kb.block_scan_exclusive(x)
     out[i, 4] = kb.block_max(x)
     out[i, 5] = kb.block_min(x)
+
+
+@kb.kernel(block_dim=64, enable_backward=False)
+def turned_in_shared(
+    a: kb.array(dtype=kb.vec4),
+    m: kb.array(dtype=kb.mat22),
+    n: kb.array(dtype=kb.vec4ub),
+    h: kb.array(dtype=kb.vec4h),
+    out: kb.array(dtype=kb.vec4),
+    out_m: kb.array(dtype=kb.mat22),
+    out_n: kb.array(dtype=kb.vec4ub),
+    out_h: kb.array(dtype=kb.vec4h),
+):
+    """Vectors in shared memory, behind arrays that end anywhere; whole, in parts, and as rows."""
+    odd = kb.shared_array(3, kb.uint8)
+    four = kb.shared_array((8, 9), kb.vec4)
+    more = kb.shared_array(1, float)
+    two = kb.shared_array(64, kb.mat22)
+    third = kb.shared_array(5, kb.uint8)
+    small = kb.shared_array(64, kb.vec4ub)
+    halves = kb.shared_array(64, kb.vec4h)
+    t = kb.thread_idx()
+    i = kb.tid()
+    if t == 0:
+        odd[2] = kb.uint8(1)
+        more[0] = 2.0
+        third[4] = kb.uint8(3)
+    row = four[t // 8]
+    row[t % 8] = a[i]
+    two[t] = m[i]
+    small[t] = n[i]
+    halves[t] = h[i]
+    kb.syncthreads()
+    out[i] = four[t % 8, t // 8] * more[0] + kb.vec4(float(odd[2]), four[0, 1][2], 0.0, four[0, 1].w)
+    out_m[i] = two[63 - t]
+    out_n[i] = small[63 - t] + kb.vec4ub(third[4])
+    out_h[i] = halves[63 - t]
+
+
+@kb.kernel(block_dim=64, enable_backward=False)
+def turned_in_given(a: kb.array(dtype=kb.vec4), out: kb.array(dtype=kb.vec4)):
+    """The same in memory that the launch gives, behind an array that ends anywhere."""
+    odd = kb.shared_array(7, kb.uint8)
+    given = kb.shared_array(None, kb.vec4)
+    t = kb.thread_idx()
+    if t < 7:
+        odd[t] = kb.uint8(t)
+    given[t] = a[kb.tid()]
+    kb.syncthreads()
+    out[kb.tid()] = given[63 - t] + kb.vec4(float(odd[t % 7]))
