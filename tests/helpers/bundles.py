@@ -142,6 +142,7 @@ def rich() -> dict[str, Any]:
     integrate.update(
         origin=True, waits=True, any_block_dim=True, launch_bounds=[512, 2], optional=["pos"],
         backward={**arrays, "kernel": 1, "saved": {"float32": 3, "int32": None}, "read": ["pos"]},
+        stated={"line": 12, "rows": [["dt", ">", "0.0", "dt > 0.0"], ["dim[0]", "==", "pos.shape[0] + 1", "dim"]]},
     )  # fmt: skip
     integrate["parameters"][0].update(type="indexedarray1[vec3[float32]]", offset=8, size=32)
     integrate["parameters"][1].update(offset=40)
