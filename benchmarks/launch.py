@@ -133,7 +133,7 @@ class Own:
     def bound_in_c(self, step: Any) -> Burst:
         """The very kernel and parameters of a bound launch, launched by C: what kbuild's kernels cost the driver."""
         self.keep.append(step)
-        _, _, _, _, pointers = step._slots[0]
+        _, _, pointers = step._slots[0]
         loaded = step._loaded.function
         return self.plain_c(int(loaded), ctypes.addressof(pointers), None)
 

@@ -84,7 +84,7 @@ def toolchain() -> str:
     bundle: Any = loader.open("gpukernels")
     index = bundle.kernels.index("gpukernels.accuracy:compute_float32")
     rows = [row for row in bundle.manifest["cubins"] if index in row["kernels"]]
-    best = rows[select.candidates(context.get_device(), rows).order[0]]
+    best = rows[select.order(context.get_device(), rows)[0]]
     return f"{best['target']}, NVRTC {best['toolchain']}"
 
 

@@ -138,6 +138,7 @@ def kernel(
     cluster_dim: int = ...,
     max_iterations: int = ...,
     launch_bounds: int | tuple[int] | tuple[int, int] | Literal["auto"] = ...,
+    launch_dim: int | str | tuple[int | str, ...] = ...,
     max_registers: int = ...,
     fast_math: bool = ...,
 ) -> Callable[[Callable[..., None]], Kernel]: ...
@@ -1531,7 +1532,7 @@ def warp_sum(value: _N, /) -> _N:
 @_overload
 def warp_sum(value: _C, /) -> _C: ...
 def assume(condition: int) -> None:
-    """Tells the compiler that the condition holds here; the simulator checks it."""
+    """Tells the compiler that the condition holds here; launches, where they can, and the simulator are held against it."""
 
 def load_readonly(array: array[_T] | indexedarray[_T], /, *indices: int) -> _T:
     """An element of an array that nobody stores to while the kernel runs, through the cache for such data."""

@@ -263,6 +263,13 @@ CODES: dict[str, Code] = {
         _kernel("for i in range(4):", "    if n == i:", "        break", "    a[i] = kb.static(i * 0.5)"),
         _kernel("for i in range(4):", "    if n > i:", "        a[i] = kb.static(i * 0.5)"),
     ),
+    "KB184": Code(
+        "a launch_dim that no launch can be held against",
+        '`@kb.kernel(launch_dim="n")` says over how many threads the kernel is launched: a name that arrays have in '
+        "their `shape`, an int parameter or a number, one for each result of `tid()`.",
+        _kernel("a[kb.tid()] = 1.0").replace("@kb.kernel", '@kb.kernel(launch_dim="m")'),
+        _kernel("a[kb.tid()] = 1.0").replace("@kb.kernel", '@kb.kernel(launch_dim="n")'),
+    ),
     "KB187": Code(
         "a function of clusters in a kernel that does not run in clusters",
         "`@kb.kernel(cluster_dim=4)` makes four blocks run together: they can wait for one another and reach one "

@@ -39,6 +39,7 @@ CONSTRUCTS = """\
 |---|---|
 | `@kb.kernel`, `@kb.kernel(fmad=False, block_dim=128)` | an entry for `kb.launch`; every parameter has a type |
 | `@kb.kernel(launch_bounds=256, fast_math=True)` | what the [compiler](compiler-options.md) may rely on and do |
+| `@kb.kernel(launch_dim="n")`, `shape=("n", 3)` in annotations | what [holds at every launch](stating.md) |
 | `@kb.func` | a function that kernels call; several of one name are told apart by their parameters' types |
 | `Any` as a parameter's type | each combination of types is compiled apart; a kernel needs `kb.overload` for each |
 | `@kb.func_grad(f)` | how f is differentiated; `kb.adjoint[x] += …` adds to the adjoint of its parameter x |

@@ -138,6 +138,7 @@ def kernel(
     cluster_dim: int = ...,
     max_iterations: int = ...,
     launch_bounds: int | tuple[int] | tuple[int, int] | Literal["auto"] = ...,
+    launch_dim: int | str | tuple[int | str, ...] = ...,
     max_registers: int = ...,
     fast_math: bool = ...,
 ) -> Callable[[Callable[..., None]], Kernel]: ...

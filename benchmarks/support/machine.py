@@ -43,7 +43,7 @@ def machine_code(package: str, kernel: str, folder: Path) -> tuple[Path, str]:
     bundle: Any = loader.open(package)
     index = bundle.kernels.index(kernel)
     rows = [row for row in bundle.manifest["cubins"] if index in row["kernels"]]
-    best = rows[select.candidates(context.get_device(), rows).order[0]]
+    best = rows[select.order(context.get_device(), rows)[0]]
     path = folder / f"{package}.cubin"
     path.write_bytes(bundle.parsed.blob(best["blob"]))
     return path, bundle.manifest["kernels"][index]["entry"]

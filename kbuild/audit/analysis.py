@@ -89,11 +89,13 @@ def _analysed(kernel: Kernel, options: Options, launch: Launch) -> Part:
     for beyond in (*bounds.accesses(judge), *bounds.components(judge)):
         counts["bounds"].append(beyond.answer)
         findings += report.beyond(beyond)
-    for pair in races.pairs(judge):
+    met = list(races.pairs(judge))
+    disputed = races.disputed(judge, met)
+    for pair in races.undisputed(met, disputed):
         check = "shared-races" if pair.one.memory.space == "shared" else "global-races"
         counts[check].append(pair.answer)
         findings += report.race(pair, check)
-    for reached in barriers.reached(judge):
+    for reached in barriers.reached(judge, disputed):
         counts["barriers"].append(reached.answer)
         findings += report.barrier(reached)
     for unset in initialization.unset(judge):
@@ -132,10 +134,10 @@ def _costs(report: Wording, judge: Judge) -> Iterator[tuple[str, Answer, list[Fi
 
 def symbolic_run(kernel: Kernel, blocks: Blocks, launch: Launch) -> tuple[Place, Records]:
     """Runs a kernel for one thread that stands for all."""
-    place = Place(kernel, blocks, launch)
+    given = statements.parameters(kernel.function, changed_parameters(kernel.function), launch)
+    place = Place(kernel, blocks, launch, statements.launch_dim(kernel, given))
     run = Run(place, LIBRARY)
     machine = statements.Statements(run)
-    given = statements.parameters(kernel.function, changed_parameters(kernel.function), launch)
     run.records.parameters = [(one.name, value) for one, value in zip(kernel.function.parameters, given, strict=True)]
     first = run.new_phase()
     state = State({}, TRUE, first, run.new_phase())

@@ -20,7 +20,7 @@ from kbuild.audit.places import Place
 from kbuild.audit.proving import Facts
 from kbuild.audit.records import Records
 from kbuild.audit.solver import Model, Solver
-from kbuild.audit.substitution import Other
+from kbuild.audit.substitution import Other, Substitution
 from kbuild.audit.terms import DATA, LOOP, STORED, SYNC, Atom, Term, deep_atoms
 from kbuild.errors import Span
 
@@ -45,6 +45,7 @@ class Answer:
 
 
 PROVED = Answer("proved", "")
+DISPUTED = Answer("unknown", "", "there may be a race for shared memory that it depends on")
 LATE = Answer("unknown", "", f"{OUT_OF_TIME} of the audit is reached")
 
 
@@ -61,6 +62,7 @@ class Judge:
     reasoning: list[Reasoning] = field(default_factory=list)
     _facts: dict[Condition, Facts] = field(default_factory=dict)
     _general: Facts | None = None
+    _seconds: dict[tuple[bool, frozenset[Atom]], tuple[Other, Facts]] = field(default_factory=dict)
     _lanes: Lanes | None = None
 
     def is_late(self) -> bool:
@@ -82,6 +84,16 @@ class Judge:
             found = self._facts[path] = Facts([path], self._general)
         return found
 
+    def second(self, is_in_block: bool, loose: frozenset[Atom] = frozenset()) -> tuple[Other, Facts]:
+        """Another thread, of the same block or not, perhaps in another trip of the loops that are `loose`; and what is
+        known of both."""
+        found = self._seconds.get((is_in_block, loose))
+        if found is None:
+            other = self.place.other(is_in_block, loose)
+            facts = Facts([*self.contracts.facts, *self.records.facts, *map(other.condition, self.records.facts)])
+            found = self._seconds[is_in_block, loose] = other, facts
+        return found
+
     def weak(self) -> list[Condition]:
         """What every launch fulfils, and what is taken for granted of it."""
         return [*self.records.facts, *self.contracts.facts]
@@ -99,10 +111,47 @@ class Judge:
         is_data_fine: bool = False,
         fine: int = 0,
         is_large: bool = False,
+        free: frozenset[Atom] = frozenset(),
     ) -> Answer:
         """The solver's: `known` must not hold together. `relevant` are the terms that decide (indices), `paths` lead
         there. `is_data_fine`: contents of arrays may be chosen for an example, too; `fine`: what else may be anything
-        on the way. `is_large`: small launches would not show it."""
+        on the way, and `free` atoms everywhere. `is_large`: small launches would not show it."""
+        relevant, paths = list(relevant), list(paths)
+        answer = self._answered(known, relevant, paths, other, is_data_fine, fine, is_large, free)
+        if answer.verdict != "unknown" or answer.model is None or not self.records.heads:
+            return answer
+        # Nothing is known of a loop's later trips; its first one is as certain as what stands before it.
+        first = self._first_trips(other)
+        known, relevant = list(map(first.condition, known)), list(map(first.term, relevant))
+        paths = list(map(first.condition, paths))
+        early = self._answered(known, relevant, paths, other, is_data_fine, fine, is_large, free)
+        return early if early.verdict == "found" else answer
+
+    def _first_trips(self, other: Other | None) -> Substitution:
+        """What turns all loops' numbers into 0, and what is of a trip into what is of the first one."""
+        found: dict[Atom, Term] = {}
+        for head in self.records.heads:  # those outside come first
+            put = Substitution(dict(found))
+            for term, value in ((head.number, terms.ZERO), (head.value, head.first)):
+                for atom in term.atoms():
+                    found.setdefault(atom, put.term(value))
+        if other is not None:
+            found |= {
+                twin: other.term(value) for atom, value in found.items() for twin in other.term(terms.of(atom)).atoms()
+            }
+        return Substitution(found)
+
+    def _answered(
+        self,
+        known: Sequence[Condition],
+        relevant: list[Term],
+        paths: list[Condition],
+        other: Other | None,
+        is_data_fine: bool,
+        fine: int,
+        is_large: bool,
+        free: frozenset[Atom],
+    ) -> Answer:
         if self.solver is None:
             return Answer("unknown", "no solver", "intervals do not decide it, and no solver is installed")
         if self.is_late():
@@ -120,7 +169,7 @@ class Judge:
             is_open = "unknown" in (weak, tight)
             why = LATE.reason if is_open else "it goes wrong only where arrays are larger than they must be"
             return Answer("unknown", "solver", why)
-        reason = self._doubt(relevant, paths, is_data_fine, fine)
+        reason = self._doubt(relevant, paths, is_data_fine, fine, free)
         return Answer("unknown" if reason else "found", "solver", reason, model, other)
 
     def _small(self) -> list[Condition]:
@@ -131,12 +180,14 @@ class Judge:
         most = terms.number(SMALL_EXTENT)
         return [*found, *(conditions.at_most(one, most) for one in sizes if not one.is_constant)]
 
-    def _doubt(self, relevant: Iterable[Term], paths: Iterable[Condition], is_data_fine: bool, fine: int) -> str:
+    def _doubt(
+        self, relevant: list[Term], paths: list[Condition], is_data_fine: bool, fine: int, free: frozenset[Atom]
+    ) -> str:
         """Why an example proves nothing; "" where it does. On the way there what is `fine` may be anything."""
         taint, loads = 0, dict[str, None]()
         for term in relevant:
             for atom in deep_atoms(term):
-                taint |= atom.taint
+                taint |= _taint_of(atom, free)
                 if atom.kind == "load":
                     loads[atom.name] = None
         if is_data_fine:
@@ -144,8 +195,7 @@ class Judge:
         for path in paths:
             for one in conditions.conjuncts(path):
                 if one not in self.records.invariants:
-                    # What a comparison of floats comes out as may be anything; how often a loop has run may not.
-                    taint |= one.taint & ~DATA & ~fine & (~LOOP if one.kind == "opaque" else ~0)
+                    taint |= _taint(one, free) & ~DATA & ~fine
         if taint >= STORED:
             taint |= SYNC
         for kind in (SYNC, LOOP, DATA):
@@ -169,6 +219,28 @@ class Judge:
             self.reasoning.append(Reasoning(check, span, question(), answer.verdict, rule, text))
 
 
+def _taint(condition: Condition, free: frozenset[Atom]) -> int:
+    """What decides it. What a comparison of floats comes out as may be anything; how often a loop has run may not."""
+    found = condition.taint & ~LOOP if condition.kind == "opaque" else 0
+    for part in condition.parts:
+        found |= _taint(part, free)
+    for atom in deep_atoms(condition.term) if condition.term is not None else ():
+        found |= _taint_of(atom, free)
+    return found
+
+
+def _taint_of(atom: Atom, free: frozenset[Atom]) -> int:
+    """What decides an atom, but for the atoms in it."""
+    if atom in free:
+        return 0
+    if atom.kind not in terms.OPERATIONS:
+        return atom.taint
+    found = 0
+    for argument in atom.arguments:
+        found |= _taint(argument, free) if isinstance(argument, Condition) else 0
+    return found
+
+
 def _both(known: list[Condition], other: Other | None) -> list[Condition]:
     """For the second thread, too."""
     return known if other is None else [*known, *map(other.condition, known)]
@@ -176,8 +248,6 @@ def _both(known: list[Condition], other: Other | None) -> list[Condition]:
 
 def solved(known: Sequence[Condition], equations: Sequence[Term]) -> Facts:
     """What follows from conditions and equations (each == 0): unknowns that an equation gives are put in everywhere."""
-    from kbuild.audit.substitution import Substitution
-
     left = list(equations)
     conds = list(known)
     while left:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from kbuild.audit import conditions
-from kbuild.audit.answers import PROVED, Answer, Judge
+from kbuild.audit.answers import DISPUTED, PROVED, Answer, Judge
 from kbuild.audit.conditions import Condition
 from kbuild.audit.lanes import NoNumber
 from kbuild.audit.places import WARP
@@ -25,13 +25,15 @@ class Reached:
     answer: Answer
 
 
-def reached(judge: Judge) -> Iterator[Reached]:
-    """Every barrier, each path once."""
+def reached(judge: Judge, disputed: int = 0) -> Iterator[Reached]:
+    """Every barrier, each path once. What threads read from arrays with the bits `disputed` may differ."""
     seen: dict[tuple[object, ...], Answer] = {}
     for reach in judge.records.reaches:
-        key = (reach.of, reach.path, reach.mask)
+        key = (reach.of, reach.path, reach.mask, reach.voted)
         if key not in seen:
             seen[key] = _answer(judge, reach)
+            if reach.path.taint & disputed and seen[key].verdict == "proved":
+                seen[key] = DISPUTED
         answer = seen[key]
         judge.explain("barriers", reach.span, functools.partial(_question, reach), answer, "uniform")
         yield Reached(reach, answer)
@@ -59,6 +61,18 @@ def _by_mask(judge: Judge, own: list[Condition], mask: int) -> Answer:
     return PROVED
 
 
+def _by_vote(judge: Judge, own: list[Condition], voted: Condition) -> Answer:
+    """The lanes that are there must be those that a ballot has named."""
+    if {*own} == {one for one in conditions.conjuncts(voted) if one.level == THREAD}:
+        return PROVED
+    lanes = judge.block_lanes()
+    try:
+        is_same = (lanes.condition(conditions.all_of(own)) == lanes.condition(voted)).all()
+    except NoNumber:
+        return Answer("unknown", "", "whom a ballot has named depends on more than the thread's number")
+    return PROVED if is_same else Answer("found", "lane by lane")
+
+
 def _is_same(judge: Judge, conditions: list[Condition]) -> bool:
     """Where conditions are a matter of the thread's number alone: all threads of a block see the same."""
     lanes = judge.block_lanes()
@@ -71,7 +85,11 @@ def _is_same(judge: Judge, conditions: list[Condition]) -> bool:
 def _answer(judge: Judge, reach: Reach) -> Answer:
     granted = judge.records.invariants | judge.records.held  # all threads fulfil these
     path = [one for one in conditions.conjuncts(reach.path) if one not in granted]
+    if reach.of == "warp":
+        path = [one for one in path if one not in judge.records.of_warps]
     own = [one for one in path if one.level == THREAD]
+    if reach.voted is not None:
+        return _by_vote(judge, own, reach.voted)
     if reach.mask is not None and reach.mask % ALL_LANES != ALL_LANES - 1:
         return _by_mask(judge, own, reach.mask)
     if not own:
@@ -80,13 +98,12 @@ def _answer(judge: Judge, reach: Reach) -> Answer:
         return PROVED
     if _is_same(judge, own):
         return PROVED
-    other = judge.place.other(True)
+    other, general = judge.second(True)
     missing = conditions.any_of(conditions.negation(other.condition(one)) for one in own)
     known: list[Condition] = [reach.path, missing]
     known += [other.condition(one) for one in conditions.conjuncts(reach.path) if one in granted]
     if reach.of == "warp":
         known.append(judge.place.in_same_warp(other, judge.facts(conditions.TRUE)))
-    base = Facts([*judge.contracts.facts, *judge.records.facts, *[other.condition(f) for f in judge.records.facts]])
-    if Facts(known, base).refutes():
+    if Facts(known, general).refutes():
         return PROVED
-    return judge.answer(known, [], [reach.path], other)
+    return judge.answer(known, [], [reach.path], other, fine=judge.records.told)  # what all are told may be anything

@@ -13,7 +13,7 @@ from kbuild.audit.conditions import Condition
 from kbuild.audit.contracts import natural_most
 from kbuild.audit.lanes import NoNumber
 from kbuild.audit.proving import Facts
-from kbuild.audit.records import Access, Arithmetic, Component
+from kbuild.audit.records import Access, Arithmetic, Component, Counter
 from kbuild.audit.terms import DATA, THREAD, UNIFORM, Atom, Term
 from kbuild.audit.values import range_of_type
 from kbuild.errors import Span
@@ -91,17 +91,25 @@ def _inside(judge: Judge, index: Term, extent: Term, path: Condition, is_free: b
     if index.level == THREAD and extent.is_constant and _is_inside_by_counting(judge, index, extent, path):
         return PROVED
     sides = [one for one, good in ((low, is_above), (high, is_below)) if not good]
-    if index.taint & DATA:
+    counts = frozenset(atom for atom in terms.deep_atoms(index) if _is_count(atom))
+    if index.taint & DATA or counts:
         # The source has limited it, and wrongly: an example may choose what arrays hold.
         for side in sides:
             if _is_limited(side is high, index, facts, path):
-                answer = judge.answer([path, conditions.negation(side)], [index], [path], is_data_fine=True)
+                answer = judge.answer(
+                    [path, conditions.negation(side)], [index], [path], is_data_fine=True, free=counts
+                )
                 if answer.verdict == "found":
                     return answer
     answer = judge.answer([path, conditions.any_of(map(conditions.negation, sides))], [index], [path])
     if answer.verdict == "found" and is_free and is_above:
         return Answer("unknown", answer.rule, f"nothing says how large {extent} is", answer.model)
     return answer
+
+
+def _is_count(atom: Atom) -> bool:
+    """What an atomic counts up in an array: where it begins, the launch says."""
+    return isinstance(atom.unique, Counter) and atom.unique.memory.space == "global"
 
 
 def _is_inside_by_counting(judge: Judge, index: Term, extent: Term, path: Condition) -> bool:

@@ -135,7 +135,8 @@ def _infer(found: Contracts, access: Access, index: Term, extent: Term, facts: F
         for atom in most.atoms():
             if atom.kind == "symbol" and (atom.low is None or atom.low < 0):
                 one = terms.of(atom)
-                found.fact(conditions.at_most(terms.ZERO, one), f"{one} >= 0")
+                if not facts.at_least_zero(one):  # as that of a launch is
+                    found.fact(conditions.at_most(terms.ZERO, one), f"{one} >= 0")
         found.extent(extent, most + 1)
 
 
@@ -164,7 +165,18 @@ def natural_most(index: Term, facts: Facts, path: Condition) -> Term | None:
     A bound `x <= n + 3` counts as `x <= n - 1`: what is off by one or more is not taken for granted.
     """
     own = [one.term for one in conditions.conjuncts(path) if one.kind == "le" and one.term is not None]
-    return _most(index, [*own, *[one for one in facts.inequalities if one not in own]], facts)
+    known = [*own, *[one for one in facts.inequalities if one not in own]]
+    return _most(index, [*known, *_below_least(known)], facts)
+
+
+def _below_least(inequalities: list[Term]) -> Iterator[Term]:
+    """What is below the least of several is below each."""
+    for fact in inequalities:
+        for monomial, n in fact.parts:
+            if n < 0 and len(monomial) == 1 and monomial[0].kind == "min":
+                rest = fact - terms.of(monomial[0]).times(n)
+                for one in monomial[0].arguments:
+                    yield rest + one.times(n)
 
 
 def _most(index: Term, inequalities: list[Term], facts: Facts) -> Term | None:

@@ -9,7 +9,7 @@ from kbuild.audit import conditions, integers, terms
 from kbuild.audit.conditions import Condition
 from kbuild.audit.records import Component
 from kbuild.audit.run import Run, State
-from kbuild.audit.terms import DATA, SYNC, THREAD, Term
+from kbuild.audit.terms import BLOCK, DATA, SYNC, THREAD, Term
 from kbuild.audit.values import (
     Memory,
     Parts,
@@ -275,7 +275,11 @@ class Expressions:
         for one in indices:
             taint |= one.taint
         if memory.is_changed or memory.space == "shared":
-            return fresh(type, f"{memory.name}[…]", THREAD, taint | (memory.bit or SYNC))
+            is_told = memory.space == "shared" and level < THREAD
+            found = fresh(type, f"{memory.name}[…]", BLOCK if is_told else THREAD, taint | (memory.bit or SYNC))
+            if is_told:  # all threads of the block see the same, unless they race for it
+                self.run.tell(found, memory)
+            return found
         return _element(type, memory, indices, part, level, taint | DATA)
 
     def _part(self, expr: nodes.Component | nodes.Member, state: State) -> Value:

@@ -125,7 +125,8 @@ class CheckResult:
 @dataclass(frozen=True, slots=True)
 class KernelAudit:
     """Everything about one kernel. `assumptions` are what the verdicts count on, in words (the block size that was
-    taken, arrays that do not overlap, what the source assumes). `functions` are the definitions that were looked at,
+    taken, arrays that do not overlap, what threads assume), and `declared` what the kernel says of its launches, which
+    are held against it. `functions` are the definitions that were looked at,
     the kernel's own first; `graph` is that of its synchronisation, as Graphviz reads it."""
 
     kernel: str
@@ -138,3 +139,4 @@ class KernelAudit:
     functions: tuple[Span, ...] = ()
     graph: str = ""
     seconds: float = field(default=0.0, compare=False)
+    declared: tuple[str, ...] = ()

@@ -6,7 +6,6 @@ its loops, and held against what they read.
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
@@ -18,15 +17,16 @@ import numpy as np
 from kbuild.audit import conditions
 from kbuild.audit.answers import Answer, Judge
 from kbuild.audit.conditions import Condition
-from kbuild.audit.lanes import NOMINAL, Integers, Lanes, NoNumber, trip
+from kbuild.audit.lanes import NOMINAL, Bools, Integers, Lanes, NoNumber, trip
 from kbuild.audit.records import Access
 from kbuild.audit.records import Unset as Read
 from kbuild.audit.terms import STORED, THREAD, Atom
-from kbuild.audit.values import Memory
+from kbuild.audit.values import Memory, every_atom
 from kbuild.errors import Span
 
 MOST_TRIPS: Final = 1100  # of a loop that are looked at
 MOST_NESTED: Final = 72  # of each of two loops
+MOST_TOGETHER: Final = 128  # that are looked at in one go
 MOST_IDLE: Final = 4  # trips in which nobody does anything, until a loop counts as ended
 
 
@@ -59,19 +59,25 @@ class Sizes:
 
     block: int
     nominal: int
-    _lanes: dict[tuple[tuple[Atom, int], ...], Lanes] = field(default_factory=dict)
+    _lanes: dict[tuple[object, ...], Lanes] = field(default_factory=dict)
 
-    def lanes(self, judge: Judge, numbers: Integers, trips: tuple[tuple[Atom, int], ...]) -> Lanes:
-        """A block's threads in these trips of the loops around them; the same for all accesses."""
-        found = self._lanes.get(trips)
+    def lanes(self, judge: Judge, loops: tuple[Atom, ...], outer: int, trips: tuple[int, int]) -> Lanes:
+        """A block's threads in each of these trips of the inner one of `loops`, one trip after the other; the same for
+        all accesses."""
+        key = (loops, outer, trips)
+        found = self._lanes.get(key)
         if found is None:
-            found = Lanes(judge.place, judge.contracts, numbers, _number_of(dict(trips)), self.block, self.nominal)
-            self._lanes[trips] = found
+            threads = judge.place.blocks.size
+            numbers = np.tile(np.arange(threads, dtype=np.int64), trips[1] - trips[0])
+            inner = np.repeat(np.arange(*trips, dtype=np.int64), threads)
+            number = _number_of(dict(zip(loops, (outer, inner) if len(loops) == 2 else (inner,), strict=False)))
+            found = Lanes(judge.place, judge.contracts, numbers, number, self.block, self.nominal)
+            self._lanes[key] = found
         return found
 
 
-def _number_of(trips: dict[Atom, int]) -> Callable[[Atom], int]:
-    def number(atom: Atom) -> int:
+def _number_of(trips: dict[Atom, int | Integers]) -> Callable[[Atom], int | Integers]:
+    def number(atom: Atom) -> int | Integers:
         if atom not in trips:
             raise NoNumber(atom.name)  # of a loop that has been left
         return trips[atom]
@@ -171,33 +177,77 @@ def _count(judge: Judge, memory: Memory, sizes: Sizes) -> int:
 
 def _elements(judge: Judge, access: Access, sizes: Sizes) -> _Elements | None:
     """Which elements an access takes; None where that depends on data."""
-    numbers = np.arange(judge.place.blocks.size, dtype=np.int64)
     loops = [atom for number in access.loops for atom in number.atoms()]
     if len(loops) > 2:
         return None
     found: list[Integers] = []
     unclear: set[Condition] = set()
-    idle, each = 0, MOST_TRIPS if len(loops) == 1 else MOST_NESTED
     is_all = True
-    for trips in itertools.product(*[range(each)] * len(loops)):
-        if trips and trips[-1] == 0:
-            idle = 0
-        if idle > MOST_IDLE:
-            continue  # the inner loop has ended
-        lanes = sizes.lanes(judge, numbers, tuple(zip(loops, trips, strict=True)))
-        try:
-            values = [lanes.term(index) for index in access.indices]
-            extents = [int(lanes.term(extent)[0]) for extent in access.memory.extents]
-        except NoNumber:
-            return None
-        inside, without = lanes.split(access.path)
-        unclear |= without
-        idle = 0 if inside.any() else idle + 1
-        if each - 1 in trips and not idle:
+    differs = [_differs(access, atom) for atom in loops] or [False]
+    most = (1, MOST_TRIPS, MOST_NESTED)[len(loops)]
+    for outer in range(most if len(loops) == 2 else 1):
+        idle, was_taken = 0, False
+        for trips in _stretches(most):
+            try:
+                places, inside, without = _in_trips(judge, access, sizes, loops, outer, trips)
+            except NoNumber:
+                return None
+            unclear |= without
+            idle, count = _count_idle([bool(some.any()) for some in inside], idle)
+            places, inside = places[:count], inside[:count]
+            found.append(np.unique(places[inside]))
+            is_taken = bool(inside.any())
+            was_taken |= is_taken
+            if is_taken and not differs[-1]:
+                break  # and other trips take the same
+            if is_taken and loops and trips[1] == most and not idle:
+                is_all = False
+            if idle > MOST_IDLE:
+                break  # the inner loop has ended
+        if was_taken and not differs[0]:
+            break
+        if was_taken and outer == MOST_NESTED - 1:
             is_all = False
-        total = np.zeros(len(numbers), np.int64)
-        for value, extent in zip(values, extents, strict=True):
-            inside &= (value >= 0) & (value < extent)
-            total = total * extent + value
-        found.append(np.unique(total[inside]))
     return _Elements(np.unique(np.concatenate(found)), frozenset(unclear), is_all)
+
+
+def _stretches(most: int) -> Iterator[tuple[int, int]]:
+    """Trips that are looked at together: few at first, since most loops are short."""
+    first, size = 0, 2 * MOST_IDLE
+    while first < most:
+        last = min(first + size, most)
+        yield first, last
+        first, size = last, min(4 * size, MOST_TOGETHER)
+
+
+def _differs(access: Access, loop: Atom) -> bool:
+    """Another trip may take other elements; else all take the same, or none."""
+    own = [one for one in conditions.conjuncts(access.path) if one.level == THREAD]
+    return any(loop in every_atom(one) for one in (*access.indices, *own))
+
+
+def _count_idle(taken: Iterable[bool], idle: int) -> tuple[int, int]:
+    """(trips in a row in which nobody did anything, how many trips there are until that is too many)."""
+    count = 0
+    for is_taken in taken:
+        count += 1
+        idle = 0 if is_taken else idle + 1
+        if idle > MOST_IDLE:
+            break
+    return idle, count
+
+
+def _in_trips(
+    judge: Judge, access: Access, sizes: Sizes, loops: list[Atom], outer: int, trips: tuple[int, int]
+) -> tuple[Integers, Bools, set[Condition]]:
+    """Per trip and thread, the element and whether it is accessed; and the conditions on the way that have no numbers.
+    Raises NoNumber."""
+    lanes = sizes.lanes(judge, tuple(loops), outer, trips)
+    values = [lanes.term(index) for index in access.indices]
+    extents = [int(lanes.term(extent)[0]) for extent in access.memory.extents]
+    inside, without = lanes.split(access.path)
+    places = np.zeros(len(inside), np.int64)
+    for value, extent in zip(values, extents, strict=True):
+        inside &= (value >= 0) & (value < extent)
+        places = places * extent + value
+    return places.reshape(trips[1] - trips[0], -1), inside.reshape(trips[1] - trips[0], -1), without

@@ -15,7 +15,7 @@ from kbuild.audit.findings import KernelAudit, Options
 from kbuild.audit.graph import synchronization
 from kbuild.audit.launches import ANY, Launch
 from kbuild.audit.parts import Analysis
-from kbuild.ir import nodes
+from kbuild.ir import nodes, stated
 from kbuild.ir.traverse import callees
 
 ANALYSES: Final[tuple[Analysis, ...]] = (analysis.analyse, source.analyse)
@@ -26,6 +26,8 @@ def audit(kernel: nodes.Kernel, options: Options, launch: Launch = ANY) -> Kerne
     more than the source says."""
     started = time.perf_counter()
     parts = [analyse(kernel, options, launch) for analyse in ANALYSES]
+    declared = tuple(dict.fromkeys(one.said for one in stated.comparisons(kernel)))
+    assumptions = dict.fromkeys(text for part in parts for text in part.assumptions)
     functions = [kernel.function, *callees(kernel.function)]
     return KernelAudit(
         kernel.name,
@@ -33,9 +35,10 @@ def audit(kernel: nodes.Kernel, options: Options, launch: Launch = ANY) -> Kerne
         options.block_dim,
         tuple(result for part in parts for result in part.checks),
         tuple(finding for part in parts for finding in part.findings),
-        tuple(dict.fromkeys(text for part in parts for text in part.assumptions)),
+        tuple(text for text in assumptions if text not in declared),
         tuple(step for part in parts for step in part.reasoning),
         tuple(one.span for one in functions if one.span is not None),
         synchronization(kernel) if options.graph else "",
         time.perf_counter() - started,
+        declared,
     )

@@ -32,8 +32,9 @@ class NoNumber(Exception):
 class Lanes:
     """Values for the threads `numbers` (in their block, x fastest; in the launch where there are no blocks).
 
-    `trips` gives the number of the trip that each loop is in, `block` which block along x it is. Sizes are
-    `nominal` where nothing else is known. `is_strict`: nothing but the place in the block has a number.
+    `trips` gives the number of the trip that each loop is in, for all threads or for each, `block` which block along x
+    it is. Sizes are `nominal` where nothing else is known. `is_strict`: nothing but the place in the block has a
+    number.
     """
 
     def __init__(
@@ -41,7 +42,7 @@ class Lanes:
         place: Place,
         contracts: Contracts,
         numbers: Integers,
-        trips: Callable[[Atom], int],
+        trips: Callable[[Atom], int | Integers],
         block: int = 1,
         nominal: int = NOMINAL,
         is_strict: bool = False,
@@ -92,7 +93,7 @@ class Lanes:
             self._atoms[atom] = self._symbol(atom) if atom.kind == "symbol" else self._operation(atom)
         return self._atoms[atom]
 
-    def _symbol(self, atom: Atom) -> int:
+    def _symbol(self, atom: Atom) -> int | Integers:
         if atom.taint or self.is_strict:
             raise NoNumber(atom.name)
         if atom.name.endswith("#"):

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 from kbuild.audit import conditions, terms
 from kbuild.audit.conditions import Condition
+from kbuild.audit.records import Head
 from kbuild.audit.run import State, Targets, joined, under
 from kbuild.audit.terms import BLOCK, LOOP, THREAD, Atom, Term
 from kbuild.audit.values import Value, every_atom, fresh, level_of, taint_of
@@ -222,10 +223,13 @@ def _generic(
     if not statements.run.is_trial:
         statements.run.records.trips[number] = entry.path
     statements.run.loops.append(number)
-    before_trip = entry.phases
+    if not statements.run.is_trial:
+        statements.run.records.heads += _heads(values, state, number)
+    before_trip, told = entry.phases, len(statements.run.told)
     end, breaks = _trip(statements, body, entry)
     if waits and end is not None and not before_trip.keys().isdisjoint(end.phases):
         statements.run.records.loose.update(one for value in (number, *values.values()) for one in every_atom(value))
+        statements.run.records.loose.update(statements.run.told[told:])
     left = list(breaks)
     phases = [end] if end is not None else []
     if waits and end is not None:
@@ -269,6 +273,13 @@ def _again(statements: Statements, head: _Head, end: State, number: Term) -> Sta
         condition = statements.expressions.condition(head.condition, following)
     following.path = conditions.all_of((end.path, condition))
     return None if following.path.kind == "false" else following
+
+
+def _heads(values: dict[Symbol, Value], state: State, number: Term) -> Iterator[Head]:
+    for symbol, value in values.items():
+        first = state.variables[symbol]
+        if isinstance(value, Term) and isinstance(first, Term) and value.taint & LOOP:
+            yield Head(number, value, first)
 
 
 def _rest(path: Condition, outer: Condition) -> Condition:
@@ -461,11 +472,13 @@ def _behind(
     after = state.copy()
     for symbol in _inner(head.stmt.body, state):
         after.variables[symbol] = fresh(symbol.type, symbol.name, THREAD, LOOP)
+    limits = _limits(statements, head, state) if any(is_integer(symbol.type) for symbol in carried) else []
     for symbol in carried:
         value = fresh(symbol.type, symbol.name, _level_behind(values, symbol), LOOP)
         after.variables[symbol] = value
-        if not breaks and isinstance(value, Term):
-            kept = [guess(value) for one, guess in values.guesses if one is symbol]
+        if isinstance(value, Term):
+            kept = [guess(value) for one, guess in values.guesses if one is symbol and not breaks]
+            kept += _bounds_behind(statements, state, [*ends[:1], *breaks], symbol, value, limits)
             after.path = conditions.all_of((after.path, *kept))
             statements.run.records.invariants.update(kept)
         grown = values.get(symbol)
@@ -486,6 +499,34 @@ def _behind(
         after.phases = _merged(after.phases, one.phases, one.path)
         after.warp_phases = _merged(after.warp_phases, one.warp_phases, one.path)
     return after
+
+
+def _limits(statements: Statements, head: _Head, state: State) -> list[Callable[[Term], Condition]]:
+    """What may be true of variables behind a loop: no more than it compares with, and short of its end."""
+    found = [_limit(one) for one in _bounds_in(statements, head, head.stmt.body, state)]
+    return found if head.goes_on is None else [*found, head.goes_on]
+
+
+def _bounds_behind(
+    statements: Statements,
+    state: State,
+    last: list[State],
+    symbol: Symbol,
+    value: Term,
+    limits: list[Callable[[Term], Condition]],
+) -> Iterator[Condition]:
+    """What is true of a variable behind a loop: of what it was before, in case there is no trip, and in each state in
+    which a trip may be the `last`."""
+    first = state.variables[symbol]
+    if not isinstance(first, Term):
+        return
+    before = statements.run.facts(state.path)
+    for guess in [*_guesses(first), *limits]:
+        if before.proves(guess(first)) and all(
+            isinstance(then := one.variables.get(symbol), Term) and statements.run.facts(one.path).proves(guess(then))
+            for one in last
+        ):
+            yield guess(value)
 
 
 def _runs(statements: Statements, head: _Head, state: State) -> Condition:

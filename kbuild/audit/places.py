@@ -7,6 +7,7 @@ which the launch limits.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -40,13 +41,15 @@ class Blocks:
 
 
 class Place:
-    """The symbols of one thread, for one kernel, one shape of blocks, and what is known of the launch."""
+    """The symbols of one thread, for one kernel, one shape of blocks, and what is known of the launch: `declared` are
+    the extents that the kernel's `launch_dim` says."""
 
-    def __init__(self, kernel: Kernel, blocks: Blocks, launch: Launch = ANY) -> None:
+    def __init__(self, kernel: Kernel, blocks: Blocks, launch: Launch = ANY, declared: Sequence[Term] = ()) -> None:
         self.blocks, self.ndim = blocks, kernel.ndim
         self.is_whole = in_whole_blocks(kernel)
         # Who never asks which thread it is means one, where the launch does not say otherwise.
-        self.is_single = not self.is_whole and not _knows_others(kernel) and math.prod(launch.dim or (1,)) == 1
+        many = launch.dim or [one.constant if one.is_constant else 2 for one in declared] or (1,)
+        self.is_single = not self.is_whole and not _knows_others(kernel) and math.prod(many) == 1
         self.facts: list[Condition] = []
         self.limits: list[Condition] = []  # of what a GPU can do
         axes = _axes_of_blocks(kernel)
@@ -58,7 +61,8 @@ class Place:
         x, y, _ = blocks.shape
         self.linear = self.thread[0] + self.thread[1].times(x) + self.thread[2].times(x * y)
         self.number = self.block[0] + self.block[1] * self.grid[0] + self.block[2] * self.grid[0] * self.grid[1]
-        self.extents = [self._extent(axis, launch.dim) for axis in range(kernel.ndim)]
+        self.extents = [self._extent(axis, launch.dim, declared) for axis in range(kernel.ndim)]
+        self.facts += [conditions.equal(*both) for both in zip(self.extents, declared, strict=False)]
         self.coordinates = self._coordinates()
         self._limit(self.extents)
         self.hidden = terms.of(terms.symbol("thread", 0, MOST_THREADS, THREAD))
@@ -87,11 +91,13 @@ class Place:
         self.facts.append(conditions.less(one, self.grid[axis]))
         return one
 
-    def _extent(self, axis: int, dim: tuple[int, ...] | None) -> Term:
+    def _extent(self, axis: int, dim: tuple[int, ...] | None, declared: Sequence[Term]) -> Term:
         if dim is not None and len(dim) == self.ndim:
             return terms.number(dim[axis])
         if self.is_whole and self.ndim == 1:
             return self.grid[0] * self.grid[1] * self.grid[2].times(self.blocks.size)
+        if declared:
+            return declared[axis]
         name = "dim" if self.ndim == 1 else f"dim[{axis}]"
         return terms.of(terms.symbol(name, 1, MOST_THREADS, UNIFORM))
 

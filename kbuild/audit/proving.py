@@ -129,7 +129,8 @@ class Facts:
         if (new_low, new_high) == (low, high):
             return False
         if new_low is not None and new_high is not None and new_low > new_high:
-            self.is_contradictory = True
+            self.is_contradictory = True  # and the range stays: none is ever upside down
+            return False
         self._ranges[atom] = new_low, new_high
         self._results.clear()
         return True
@@ -141,11 +142,19 @@ class Facts:
             return own if own is not None else (atom.low, atom.high)
         found = self._results.get(atom)
         if found is None:
-            found = terms.narrower((atom.low, atom.high), self._range_of_result(atom))
+            found = self._both((atom.low, atom.high), self._range_of_result(atom))
             if own is not None:
-                found = terms.narrower(found, own)
+                found = self._both(found, own)
             self._results[atom] = found
         return found
+
+    def _both(self, a: Range, b: Range) -> Range:
+        """What is in both; where nothing is, they contradict each other."""
+        low, high = terms.narrower(a, b)
+        if low is not None and high is not None and low > high:
+            self.is_contradictory = True
+            return a
+        return low, high
 
     def _range_of_result(self, atom: Atom) -> Range:
         if atom.kind == "ite":

@@ -10,23 +10,24 @@ from __future__ import annotations
 import functools
 import itertools
 from collections import defaultdict
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
 
 from kbuild.audit import conditions, terms
-from kbuild.audit.answers import LATE, PROVED, Answer, Judge, solved
+from kbuild.audit.answers import DISPUTED, LATE, PROVED, Answer, Judge, solved
 from kbuild.audit.conditions import Condition
 from kbuild.audit.lanes import Integers, NoNumber
 from kbuild.audit.places import WARP
 from kbuild.audit.proving import Facts
 from kbuild.audit.records import Access, Counter, Phases
 from kbuild.audit.substitution import Other
-from kbuild.audit.terms import DATA, THREAD, UNIFORM, Atom, Monomial, Term, deep_atoms
+from kbuild.audit.terms import DATA, LOOP, STORED, SYNC, THREAD, UNIFORM, Atom, Monomial, Term, deep_atoms
 
 MOST_MEETINGS: Final = 8  # that are looked at
+NOT_FOLLOWED: Final = "order by atomics is not followed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +62,25 @@ def pairs(judge: Judge) -> Iterator[Pair]:
                 if answer.verdict == "found":
                     done.add(lines)
                 yield Pair(one, two, is_in_block, answer)
+
+
+def disputed(judge: Judge, met: Iterable[Pair]) -> int:
+    """Bits of arrays in shared memory for which there may be a race, though threads are taken to read the same there;
+    with that of loops, whose variables do not say where they come from. 0 where there are none."""
+    found = 0
+    for pair in met:
+        found |= pair.one.memory.bit if pair.answer.verdict != "proved" else 0
+    found &= judge.records.told
+    return found | LOOP if found else 0
+
+
+def undisputed(met: Iterable[Pair], bits: int) -> Iterator[Pair]:
+    """The same, where proofs that rest on these arrays are none."""
+    for pair in met:
+        taint = pair.one.path.taint | pair.two.path.taint
+        for index in (*pair.one.indices, *pair.two.indices):
+            taint |= index.taint
+        yield replace(pair, answer=DISPUTED) if taint & bits and pair.answer.verdict == "proved" else pair
 
 
 def _check(one: Access) -> str:
@@ -122,7 +142,7 @@ def _met(judge: Judge, one: Access, two: Access, is_in_block: bool, loose: froze
             return PROVED
     if judge.is_late():
         return LATE
-    other = judge.place.other(is_in_block, loose)
+    other, general = judge.second(is_in_block, loose)
     known: list[Condition] = [one.path, other.condition(two.path)]
     if is_in_block:
         together = _together(one.phases, two.phases, other)
@@ -143,8 +163,7 @@ def _met(judge: Judge, one: Access, two: Access, is_in_block: bool, loose: froze
         return PROVED
     known.append(distinct)
     known += _unique(judge, own, other)
-    facts = Facts([*judge.contracts.facts, *judge.records.facts, *[other.condition(f) for f in judge.records.facts]])
-    facts = Facts(known, facts)
+    facts = Facts(known, general)
     if facts.refutes():
         return PROVED
     equations = list(_split(own, others, facts))
@@ -164,8 +183,11 @@ def _met(judge: Judge, one: Access, two: Access, is_in_block: bool, loose: froze
             return answer
     is_data_fine = _is_update(one, two) or _is_data(one.indices) != _is_data(two.indices)
     answer = judge.answer([*known, *equal], relevant, paths, other, is_data_fine, fine)
-    if answer.verdict == "found" and _is_ordered_otherwise(one, two):
-        return Answer("unknown", answer.rule, "order by atomics is not followed", answer.model, other)
+    if _may_be_ordered(judge, one, two, is_in_block):
+        return answer if answer.verdict != "found" else replace(answer, verdict="unknown", reason=NOT_FOLLOWED)
+    if answer.verdict == "unknown" and _is_seen_alone(one, two):
+        # Nothing orders the two, whatever the one has been told: that it comes there at all is enough.
+        answer = judge.answer([*known, *equal], relevant, paths, other, is_data_fine, ~DATA & ~LOOP)
     return answer
 
 
@@ -221,8 +243,41 @@ def _is_update(one: Access, two: Access) -> bool:
     return one.is_update or two.is_update
 
 
-def _is_ordered_otherwise(one: Access, two: Access) -> bool:
-    return bool((one.path.taint | two.path.taint) & terms.SYNC)
+def _may_be_ordered(judge: Judge, one: Access, two: Access, is_in_block: bool) -> bool:
+    """A release behind the one access and an acquire before the other may put them in an order."""
+    ordering = [
+        a for a in judge.records.accesses if a.memory_order != "relaxed" and (is_in_block or a.scope != "block")
+    ]
+    released = [one for one in ordering if one.memory_order in ("release", "acq_rel")]
+    acquired = [one for one in ordering if one.memory_order in ("acquire", "acq_rel")]
+    return any(
+        any(_comes(first, a) for a in released) and any(_comes(a, second) for a in acquired)
+        for first, second in ((one, two), (two, one))
+    )
+
+
+def _comes(one: Access, two: Access) -> bool:
+    """A thread may come to the second after the first."""
+    return one.order <= two.order or not {*one.loops}.isdisjoint(two.loops)
+
+
+def _is_seen_alone(one: Access, two: Access) -> bool:
+    """One of the two happens without a word from others, and the other where a thread has been told something that has
+    nothing to do with which thread it is: no word keeps them apart."""
+    told = [path for path in (one.path, two.path) if _words(path)]
+    return len(told) == 1 and all(map(_is_word, _words(told[0])))
+
+
+def _words(path: Condition) -> list[Condition]:
+    return [part for part in conditions.conjuncts(path) if part.taint & SYNC or part.taint >= STORED]
+
+
+def _is_word(condition: Condition) -> bool:
+    """It compares what an atomic gave back, or what lies in memory, with what is the same for all."""
+    atoms = [atom for term in condition.terms() for atom in deep_atoms(term)]
+    return bool(atoms) and all(
+        atom.level == UNIFORM or atom.taint >= STORED or atom.name.startswith("atomic_") for atom in atoms
+    )
 
 
 def _together(one: Phases, two: Phases, other: Other) -> Condition:

@@ -28,9 +28,9 @@ class Access:
     """One access of a thread: `kind` "read", "write" or "atomic", to `size` bytes at `offset` of an element.
 
     `path` is where it happens, `order` counts accesses as the source has them. `is_update`: a store of what the same
-    statement has loaded from there. `scope` of an atomic, `cache` the hint of a load or store. `is_whole`:
-    the element, not a part of it. `word`: bytes of the words that it goes in, where these are larger than its numbers.
-    `loops` are numbers of trips, of the outermost loop first.
+    statement has loaded from there. `scope` and `memory_order` of an atomic, `cache` the hint of a load or store.
+    `is_whole`: the element, not a part of it. `word`: bytes of the words that it goes in, where these are larger than
+    its numbers. `loops` are numbers of trips, of the outermost loop first.
     """
 
     memory: Memory
@@ -44,6 +44,7 @@ class Access:
     size: int
     order: int
     scope: str = "device"
+    memory_order: str = "relaxed"
     is_update: bool = False
     statement: int = 0
     loops: tuple[Term, ...] = ()
@@ -69,7 +70,7 @@ class Fence:
 class Reach:
     """A barrier (`of` "block"), or something that the lanes of a warp do together ("warp"), and where it is reached.
 
-    `mask` names the lanes, where that is known and these are not all.
+    `mask` names the lanes, where that is known and these are not all; `voted` is what a ballot was about that gave it.
     """
 
     of: str
@@ -77,6 +78,7 @@ class Reach:
     path: Condition
     span: Span | None
     mask: int | None = None
+    voted: Condition | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,13 +124,26 @@ class Unset:
     span: Span | None
 
 
+@dataclass(frozen=True, slots=True)
+class Head:
+    """A variable that a loop changes: its `value` at the beginning of trip `number`, and that of the first trip."""
+
+    number: Term
+    value: Term
+    first: Term
+
+
 @dataclass(slots=True)
 class Records:
     """Everything of one run, and what the `parameters` hold. `facts` hold for every thread; `assumed` are said in
     words; `invariants` are conditions on paths that follow from loops, `held` those that the source asserts or assumes.
     `loose` are numbers of trips that may pass no barrier, and what is of such a trip. `trips` are the paths on which a
     trip of each loop begins, by its number. `recounted` are arrays that atomics do not only count upwards: what these
-    give back may come again. `unclear` says what the run could not look into."""
+    give back may come again. `told` are the bits of arrays in shared memory of which all threads of a block are taken
+    to read the same. `heads` are variables of loops of which little is known, those of outer loops first; `votes` are
+    what a ballot has asked, by what it gave, and `of_warps` conditions that are the same for the lanes of a warp.
+    `unclear` says what the run could not look into.
+    """
 
     parameters: list[tuple[str, Value]] = field(default_factory=list)
     accesses: list[Access] = field(default_factory=list)
@@ -145,4 +160,8 @@ class Records:
     loose: set[Atom] = field(default_factory=set)
     trips: dict[Term, Condition] = field(default_factory=dict)
     recounted: set[str] = field(default_factory=set)
+    told: int = 0
+    heads: list[Head] = field(default_factory=list)
+    votes: dict[Atom, Condition] = field(default_factory=dict)
+    of_warps: set[Condition] = field(default_factory=set)
     unclear: list[tuple[str, Span | None]] = field(default_factory=list)

@@ -124,6 +124,7 @@ def _kernel(audit: KernelAudit) -> Row:
         "block_dim": audit.block_dim,
         "checks": [dataclasses.asdict(check) for check in audit.checks],
         "assumptions": list(audit.assumptions),
+        "declared": list(audit.declared),
         "reasoning": [_reasoning(step) for step in audit.reasoning],
         "seconds": round(audit.seconds, 4),
     }
@@ -254,8 +255,10 @@ def _change(one: Change) -> str:
 
 
 def reasoning_lines(audit: KernelAudit) -> list[str]:
-    """What `--verbose` shows of a kernel: its assumptions, and each question with its answer and what was known."""
+    """What `--verbose` shows of a kernel: what it declares and what is taken for granted, and each question with its
+    answer and what was known."""
     lines = [f"{audit.kernel}, in blocks of {audit.block_dim} threads"]
+    lines += [f"  declares: {text}" for text in audit.declared]
     lines += [f"  counts on: {text}" for text in audit.assumptions]
     for step in audit.reasoning:
         verdict = "don't know" if step.verdict == "unknown" else step.verdict

@@ -12,8 +12,8 @@ from kbuild.audit.conditions import TRUE, Condition
 from kbuild.audit.places import Place
 from kbuild.audit.proving import Facts
 from kbuild.audit.records import Access, Arithmetic, Fence, Phases, Records, Unset
-from kbuild.audit.terms import Term
-from kbuild.audit.values import Memory, Value, either, range_of_type
+from kbuild.audit.terms import Atom, Term
+from kbuild.audit.values import Memory, Value, either, every_atom, range_of_type
 from kbuild.errors import Span
 from kbuild.ir.nodes import Expr, Index, Symbol
 from kbuild.ir.traverse import root_of
@@ -66,6 +66,7 @@ class Run:
         self.callers: list[Span | None] = []
         self.arrays: dict[Any, Memory] = {}
         self.loops: list[Term] = []
+        self.told: list[Atom] = []  # what threads of a block have in common from shared memory
         self._phases = itertools.count(1)
         self._statements = 0
         self._facts: dict[Condition, Facts] = {}
@@ -120,6 +121,7 @@ class Run:
         span: Span | None,
         part: tuple[int, int],
         scope: str = "device",
+        memory_order: str = "relaxed",
         is_update: bool = False,
         place: Expr | None = None,
         word: int = 0,
@@ -142,6 +144,7 @@ class Run:
                 *part,
                 order=len(accesses),
                 scope=scope,
+                memory_order=memory_order,
                 is_update=is_update,
                 statement=self.statement,
                 loops=tuple(self.loops),
@@ -172,6 +175,12 @@ class Run:
         """Writes down that a variable is read to which perhaps nothing has been assigned."""
         if not self.is_trial and not self.is_in_library:
             self.records.unset.append(Unset(name, assigned, state.path, self.place_of(span) or self.statement_span))
+
+    def tell(self, value: Value, memory: Memory | None) -> None:
+        """All threads of the block have this value, as long as there is no race for the memory that it comes from."""
+        self.told += every_atom(value)
+        if memory is not None and not self.is_trial and not self.is_in_library:
+            self.records.told |= memory.bit
 
     def unclear(self, what: str, span: Span | None) -> None:
         """Something that is not looked into."""

@@ -6,6 +6,7 @@ depends on the condition. Loops have a file of their own.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -15,12 +16,12 @@ from kbuild.audit.expressions import Expressions, is_scalar
 from kbuild.audit.launches import Launch
 from kbuild.audit.records import Branch, Counter, Reach
 from kbuild.audit.run import RESULT, Run, State, Targets, joined
-from kbuild.audit.terms import STORED, SYNC, THREAD, UNIFORM, Term
+from kbuild.audit.terms import BLOCK, DATA, LOOP, STORED, SYNC, THREAD, UNIFORM, Term
 from kbuild.audit.values import Memory, Parts, Reference, Value, array_of, either, fresh, pure, zero
 from kbuild.errors import InternalError
 from kbuild.ir import nodes
 from kbuild.ir.elements import met_again
-from kbuild.ir.nodes import COLLECTIVES, Expr, Function, Stmt
+from kbuild.ir.nodes import COLLECTIVES, Expr, Function, Kernel, Stmt
 from kbuild.ir.traverse import root_of
 from kbuild.ir.types import Array, Shared, Struct
 
@@ -153,9 +154,22 @@ class Statements:
         if not self.run.is_trial:
             span = self.run.place_of(value.span or stmt.span)
             self.run.records.reaches.append(Reach("warp", value.name, state.path, span))
-        taint = SYNC
-        del arguments
-        return fresh(value.type, f"{value.name}()", THREAD, taint)
+        result = fresh(value.type, f"{value.name}()", THREAD, SYNC)
+        if value.name == "ballot" and isinstance(result, Term) and isinstance(arguments[0], Condition):
+            self.run.records.votes[next(result.atoms())] = conditions.all_of((state.path, arguments[0]))
+        if value.name in ("any", "all") and isinstance(asked := arguments[0], Condition):
+            return self._vote(value.name, asked)
+        return result
+
+    def _vote(self, name: str, asked: Condition) -> Condition:
+        """What `any` and `all` say of a condition: the same to every lane of a warp."""
+        if asked.level < THREAD:
+            return asked
+        # Of what data decides each warp may hear something else.
+        taint = asked.taint if asked.taint & (DATA | LOOP) else SYNC
+        found = conditions.opaque((name, terms.symbol(name, 0, 1, THREAD)), THREAD, taint)
+        self.run.records.of_warps.update((found, conditions.negation(found)))
+        return found
 
     def _atomic(self, value: nodes.Intrinsic, state: State) -> Value:
         place, *others = value.arguments
@@ -165,7 +179,7 @@ class Statements:
         assert isinstance(root, nodes.Index)
         reference, indices = self.expressions.indices(root, state)
         span = place.span or value.span
-        self.run.access(state, reference.memory, indices, "atomic", span, part, scope=value.scope)
+        self.run.access(state, reference.memory, indices, "atomic", span, part, value.scope, value.order)
         result = fresh(value.type, f"{value.name}({reference.memory.name})", THREAD, SYNC)
         low: int | None = None
         if value.name == "atomic_add" and values and isinstance(values[0], Term):
@@ -179,7 +193,11 @@ class Statements:
 
     def _call(self, call: nodes.Call, state: State, stmt: Stmt) -> tuple[Value, State | None]:
         arguments = [self.expressions.value(one, state) for one in call.arguments]
-        return self.call(call.callee, arguments, state, call.span or stmt.span)
+        result, after = self.call(call.callee, arguments, state, call.span or stmt.span)
+        if call.callee.name in SAME_FOR_ALL and call.callee.module.startswith(LIBRARY):
+            result = fresh(call.callee.result, f"{call.callee.name}()", BLOCK, SYNC)
+            self.run.tell(result, None)
+        return result, after
 
     def _pure_call(self, call: nodes.Call, state: State) -> Value:
         """One inside of an expression: it has no effects."""
@@ -285,20 +303,23 @@ class Statements:
 
     def _barrier(self, stmt: Stmt, mask: Expr | None, state: State) -> State:
         of = "block" if mask is None else "warp"
-        lanes = None
+        lanes = voted = None
         if mask is not None:
             named = self.expressions.term(mask, state)
             lanes = named.constant if named.is_constant else None
-            if lanes is None:
+            voted = next((vote for one, vote in self.run.records.votes.items() if named == terms.of(one)), None)
+            if lanes is None and voted is None:
                 self.run.unclear("a mask of lanes that is not known while building", stmt.span)
         if not self.run.is_trial:
             what = "syncthreads()" if mask is None else "syncwarp()"
-            self.run.records.reaches.append(Reach(of, what, state.path, self.run.place_of(stmt.span), lanes))
+            self.run.records.reaches.append(Reach(of, what, state.path, self.run.place_of(stmt.span), lanes, voted))
             self.run.fence(what, state, stmt.span, is_barrier=True)
         new = self.run.new_phase() if mask is None else state.phases
         return State(state.variables, state.path, new, self.run.new_phase(), state.assigned)
 
 
+LIBRARY: Final = "kbuild.intrinsics"
+SAME_FOR_ALL: Final = ("block_sum", "block_min", "block_max")  # of kbuild's own, to every thread of a block
 MOST_SHARED: Final = 32  # arrays in shared memory that have a bit of their own
 
 
@@ -318,6 +339,27 @@ def _with_component(base: Value, place: Term, result: Value, is_element: bool, t
     else:
         return pure("changed", target.base.type, (base, place, result))
     return Parts(tuple(items))
+
+
+def launch_dim(kernel: Kernel, given: Sequence[Value]) -> list[Term]:
+    """The extents of every launch that the kernel says, of what the launch gives."""
+    values = dict(zip(kernel.function.parameters, given, strict=True))
+
+    def term(extent: Expr) -> Term:
+        match extent:
+            case nodes.Const(value):
+                return terms.number(int(value))
+            case nodes.Extent(nodes.Read(symbol), axis):
+                array = values[symbol]
+                assert isinstance(array, Reference)
+                return array.extents[axis]
+            case nodes.Read(symbol):
+                number = values[symbol]
+                assert isinstance(number, Term)
+                return number
+        raise InternalError(f"the audit does not know {extent!r:.400} as an extent of launches")
+
+    return [term(one) for one in kernel.launch_dim]
 
 
 def parameters(function: Function, changed: frozenset[str], launch: Launch) -> list[Value]:

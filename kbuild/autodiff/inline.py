@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import TypeAlias, Union
 
+from kbuild.autodiff.callees import refuse_cooperation, stays_a_call
 from kbuild.autodiff.flat import (
     Branch,
     Do,
@@ -20,26 +20,35 @@ from kbuild.autodiff.flat import (
     Set,
     Tree,
     fresh,
-    has_floats,
     int_const,
     path_of,
     read,
 )
 from kbuild.autodiff.jumps import without_jumps
 from kbuild.autodiff.result import Undifferentiable
+from kbuild.autodiff.values import (
+    Value,
+    built_up,
+    is_part_of_a_variable,
+    leaves,
+    merged_index,
+    nothing,
+    origin,
+    taken_apart,
+    trips,
+    unviewed,
+)
 from kbuild.errors import InternalError, Span
 from kbuild.intrinsics.table import has_effects
 from kbuild.ir import nodes
-from kbuild.ir.effects import changes_memory
-from kbuild.ir.gradients import interface
 from kbuild.ir.liveness import analyse
-from kbuild.ir.native import statement_of
 from kbuild.ir.nodes import Const, Expr, Function, Kernel, Stmt, Symbol
 from kbuild.ir.traverse import root_of, walk
-from kbuild.ir.types import BOOL, VOID, Array, Matrix, Scalar, Struct, Tuple, Type, Vector
+from kbuild.ir.types import BOOL, VOID, Array, Struct, Tuple, Type
 
-# A value: an expression of a scalar, vector, matrix or array type; the fields of a struct; several results.
-Value: TypeAlias = Union[Expr, "dict[str, Value]", "list[Value]"]
+_NATIVE = (
+    "give `adj_snippet` to @kb.func_native, or write in place of `...` what it does in Python: that is differentiated"
+)
 
 
 def flatten(kernel: Kernel, replays: bool = True) -> list[Tree]:
@@ -48,7 +57,7 @@ def flatten(kernel: Kernel, replays: bool = True) -> list[Tree]:
     With `replays` functions that have a replay are what that says, as in the adjoint's forward sweep.
     """
     function = kernel.function
-    _refuse_cooperation(function)
+    refuse_cooperation(function)
     frame = _Frame(function)
     body: list[Tree] = []
     assigned = _assigned(function)
@@ -62,101 +71,6 @@ def flatten(kernel: Kernel, replays: bool = True) -> list[Tree]:
             frame.values[parameter] = value
     inliner.block(function.body, frame, body)
     return without_jumps(body)
-
-
-def stays_a_call(function: Function) -> bool:
-    """The call of a function is not looked into."""
-    return function.gradient is not None or has_no_gradient(function) or _is_text_of_integers(function)
-
-
-def _is_text_of_integers(function: Function) -> bool:
-    """CUDA C++ that deals in integers, such as a counter, with another text for where it runs once more."""
-    if function.replay is None or statement_of(function) is None:
-        return False
-    about = interface(function)
-    return not (about.arrays or about.values or _results_have_floats(function.result))
-
-
-@cache
-def has_no_gradient(function: Function) -> bool:
-    """No floating-point number goes in, or none comes out, nor an array, and nothing else happens."""
-    if function.result == VOID or changes_memory(function, has_effects) or _has_arrays(function.result):
-        return False
-    return not _results_have_floats(function.result) or not any(_takes_floats(p.type) for p in function.parameters)
-
-
-def _results_have_floats(type: Type) -> bool:
-    if isinstance(type, Tuple):
-        return any(_results_have_floats(item) for item in type.items)
-    return has_floats(type)
-
-
-def _has_arrays(type: Type) -> bool:
-    if isinstance(type, Tuple):
-        return any(_has_arrays(item) for item in type.items)
-    if isinstance(type, Struct):
-        return any(_has_arrays(one.type) for one in type.fields)
-    return isinstance(type, Array)
-
-
-def _takes_floats(type: Type) -> bool:
-    if isinstance(type, Array):
-        return _takes_floats(type.element)
-    if isinstance(type, Struct):
-        return any(_takes_floats(one.type) for one in type.fields)
-    return has_floats(type)
-
-
-def _refuse_cooperation(function: Function) -> None:
-    """Threads that work together are beyond the method."""
-    for one in [*_reached(function), function]:
-        if one.shared:
-            raise Undifferentiable(
-                f"{one.shared[0].name!r} is in shared memory, and a kernel whose threads work together has no adjoint",
-                one.shared[0].span or one.span,
-                _WITHOUT,
-            )
-        for node in walk(one.body):
-            if isinstance(node, nodes.Barrier):
-                raise Undifferentiable(
-                    "threads wait for one another here, and a kernel whose threads work together has no adjoint",
-                    node.span,
-                    _WITHOUT,
-                )
-            if isinstance(node, nodes.Intrinsic) and node.order != nodes.ORDERS[0]:
-                raise Undifferentiable(
-                    f"threads tell one another of what they have done here (order={node.order!r}), and a kernel whose "
-                    "threads work together has no adjoint",
-                    node.span,
-                    _WITHOUT,
-                )
-            if isinstance(node, nodes.Intrinsic) and node.name in nodes.COLLECTIVES:
-                raise Undifferentiable(
-                    f"the lanes of a warp do kb.{node.name} together here, and a kernel whose threads work together "
-                    "has no adjoint",
-                    node.span,
-                    _WITHOUT,
-                )
-
-
-_NATIVE = (
-    "give `adj_snippet` to @kb.func_native, or write in place of `...` what it does in Python: that is differentiated"
-)
-_WITHOUT = "say `enable_backward=False` in the kernel's decorator, or give the function a gradient with @kb.func_grad"
-
-
-def _reached(function: Function) -> list[Function]:
-    """Functions that are looked into."""
-    found: dict[Function, None] = {}
-    waiting = [function]
-    while waiting:
-        for node in walk(waiting.pop().body):
-            if isinstance(node, nodes.Call) and not stays_a_call(node.callee):
-                callee = node.callee.replay or node.callee
-                if callee not in found:
-                    found[callee] = None
-                    waiting.append(callee)
-    return list(found)
 
 
 @cache
@@ -314,7 +228,7 @@ class _Inliner:
                 places = [fresh(f"{target.symbol.name}_at", one.type) for one in indices]
                 known = self.arrays[target.symbol] = (base, places)
             first, places = known
-            if _origin(first) == _origin(base) and len(places) == len(indices):
+            if origin(first) == origin(base) and len(places) == len(indices):
                 out.extend(Set(read(place), one, span) for place, one in zip(places, indices, strict=True))
                 return
         raise Undifferentiable(
@@ -362,7 +276,7 @@ class _Inliner:
             return []
         result = fresh(call.callee.name, call.type)
         out.append(Set(read(result), made, call.span))
-        return _taken_apart(read(result))
+        return taken_apart(read(result))
 
     def atomic(self, value: nodes.Intrinsic, frame: _Frame, out: list[Tree]) -> nodes.Intrinsic:
         place, *rest = value.arguments
@@ -393,7 +307,7 @@ class _Inliner:
                 found = nodes.Index(
                     self.array(array, frame, out), tuple(self.leaf(i, frame, out) for i in indices), type, span
                 )
-                merged = _merged_index(found)
+                merged = merged_index(found)
                 return self.parts_of(merged, out) if isinstance(type, Struct) else merged
             case nodes.Member(base, name):
                 inner = self.value(base, frame, out)
@@ -525,7 +439,7 @@ class _Inliner:
                 found = nodes.Index(
                     self.array(array, frame, out), tuple(self.leaf(i, frame, out) for i in indices), type, span
                 )
-                return self.parts_of(self.steady(_merged_index(found), out), out)
+                return self.parts_of(self.steady(merged_index(found), out), out)
             case nodes.Member(base, name):
                 inner = self.place(base, frame, out)
                 assert isinstance(inner, dict)
@@ -558,7 +472,7 @@ class _Inliner:
         if isinstance(value.type, Array):
             base, indices = unviewed(value)
             return nodes.View(base, tuple(self.held(i, out) for i in indices), value.type) if indices else base
-        if self.is_constant(value) or (keeps and _is_part_of_a_variable(value)):
+        if self.is_constant(value) or (keeps and is_part_of_a_variable(value)):
             return value
         made = fresh("value", value.type)
         out.append(Set(read(made), value, value.span))
@@ -584,85 +498,3 @@ class _Inliner:
             case nodes.Extent(array):
                 return path_of(array) is not None
         return False
-
-
-def _is_part_of_a_variable(value: Expr) -> bool:
-    while isinstance(value, nodes.Component) and all(isinstance(i, (Const, nodes.Read)) for i in value.indices):
-        value = value.base
-    return isinstance(value, nodes.Read)
-
-
-def _origin(array: Expr) -> tuple[object, ...]:
-    """What tells an array of the launch, or a table, from others."""
-    return path_of(array), array.type, array.data if isinstance(array, nodes.Table) else None
-
-
-def leaves(value: Value) -> list[Expr]:
-    """The expressions that a value consists of."""
-    if isinstance(value, dict):
-        return [leaf for one in value.values() for leaf in leaves(one)]
-    if isinstance(value, list):
-        return [leaf for one in value for leaf in leaves(one)]
-    return [value]
-
-
-def built_up(value: Value, type: Type) -> Expr:
-    """A value as one expression again."""
-    if isinstance(value, dict):
-        assert isinstance(type, Struct)
-        return nodes.Build(tuple(built_up(value[f.name], f.type) for f in type.fields), type)
-    if isinstance(value, list):
-        assert isinstance(type, Tuple)
-        return nodes.Build(tuple(built_up(v, t) for v, t in zip(value, type.items, strict=True)), type)
-    return value
-
-
-def _taken_apart(result: Expr) -> Value:
-    """The result of a call that stays one."""
-    if isinstance(result.type, Struct):
-        return {f.name: _taken_apart(nodes.Member(result, f.name, f.type)) for f in result.type.fields}
-    if isinstance(result.type, Tuple):
-        return [_taken_apart(nodes.Item(result, i, item)) for i, item in enumerate(result.type.items)]
-    return result
-
-
-def unviewed(array: Expr) -> tuple[Expr, tuple[Expr, ...]]:
-    """The array behind views, and the leading indices that they fix."""
-    if isinstance(array, nodes.View):
-        base, before = unviewed(array.array)
-        return base, (*before, *array.indices)
-    return array, ()
-
-
-def _merged_index(place: nodes.Index) -> nodes.Index:
-    base, before = unviewed(place.array)
-    return nodes.Index(base, (*before, *place.indices), place.type, place.span)
-
-
-def nothing(type: Type) -> Expr:
-    """Zero of any scalar, vector or matrix type."""
-    if isinstance(type, (Vector, Matrix)):
-        count = type.length if isinstance(type, Vector) else type.rows * type.columns
-        return nodes.Build((nothing(type.element),) * count, type)
-    assert isinstance(type, Scalar)
-    return Const({"bool": False, "float": 0.0}.get(type.kind, 0), type)
-
-
-def trips(start: Expr, stop: Expr, step: Expr) -> Expr:
-    """How often `range(start, stop, step)` goes round."""
-    type = start.type
-    zero, one = int_const(0, type), int_const(1, type)
-
-    def count(low: Expr, high: Expr, by: Expr) -> Expr:
-        distance = nodes.Binary("sub", nodes.Binary("sub", high, low, type), one, type)
-        full = nodes.Binary("add", nodes.Binary("div", distance, by, type), one, type)
-        return nodes.Select(nodes.Compare("lt", low, high, BOOL), full, zero, type)
-
-    falling = count(stop, start, nodes.Unary("neg", step, type))
-    is_falling = nodes.Compare("lt", step, zero, BOOL)
-    return nodes.Select(
-        nodes.Compare("gt", step, zero, BOOL),
-        count(start, stop, step),
-        nodes.Select(is_falling, falling, zero, type),
-        type,
-    )

@@ -31,6 +31,8 @@ def _kernel(row: dict[str, Any], manifest: dict[str, Any]) -> dict[str, Any]:
         kernel["launch_bounds"] = list(row["launch_bounds"])
     if "cluster_dim" in row:
         kernel["cluster_dim"] = row["cluster_dim"]
+    if "stated" in row:
+        kernel["stated"] = [said for _, _, _, said in row["stated"]["rows"]]
     backward = dict(row.get("backward", {}))
     if "kernel" in backward:
         backward["kernel"] = manifest["kernels"][backward["kernel"]]["name"]

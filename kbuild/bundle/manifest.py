@@ -32,6 +32,8 @@ def kernel_row(
     is_plain: bool = False,
     shared_memory: int = 0,
     bounds: Sequence[int | None] = (),
+    stated: Sequence[Sequence[str]] = (),
+    line: int = 0,
 ) -> Row:
     """A kernel's row; offsets are in bytes from the start of the parameter block, behind the launch header.
 
@@ -40,6 +42,7 @@ def kernel_row(
     extent the launch gives (0: none); `waits`: its code begins as `codegen.blocks.wait` says. `is_plain`: it is written
     in CUDA C++, so that its parameters begin at 0, and a launch that says nothing gives each block `shared_memory`
     bytes. `bounds` are its launch bounds, `cluster_dim` the blocks of a cluster (0: it does not run in clusters).
+    `stated` is what launches are held against, as `loader.stated` reads it, `line` where the kernel is defined.
     """
     has_origin = format.writes_origin(ndim) and not is_plain
     header = 0 if is_plain else format.header_size(ndim, has_origin)
@@ -69,6 +72,8 @@ def kernel_row(
         row["waits"] = True
     if bounds:
         row["launch_bounds"] = [bounds[0], bounds[1] or 0]
+    if stated:
+        row["stated"] = {"line": line, "rows": [list(one) for one in stated]}
     return row
 
 

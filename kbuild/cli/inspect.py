@@ -84,6 +84,10 @@ def _show(label: str, parsed: format.Parsed, console: Console) -> None:
         title += f", shared memory at launch ({bytes} bytes unless it says so)" if bytes else ""
         rows = [(row["name"], row["type"], row["offset"], row["size"]) for row in kernel["parameters"]]
         console.table(title, ("parameter", "type", "offset", "size"), rows)
+        if "stated" in kernel:
+            for said in dict.fromkeys(said for *_, said in kernel["stated"]["rows"]):
+                console.line(f"  states {said}")
+            console.line()
     own = Counter(_definition(kernel["name"]) for kernel in manifest["kernels"] if _is_own(kernel["name"]))
     if own:
         console.table("kbuild's own kernels", ("kernel", "instances"), sorted(own.items()))

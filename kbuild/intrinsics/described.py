@@ -79,7 +79,7 @@ block_scan_exclusive  no  (value: Number) -> Number; (value: Composite[Number]) 
 
 == Hints
 assume            no     (condition: Bool) -> None
-    # Tells the compiler that the condition holds here; the simulator checks it.
+    # Tells the compiler that the condition holds here; launches, where they can, and the simulator are held against it.
 load_readonly     yes    (array: Array[Value], *indices: Int32) -> Value
     # An element of an array that nobody stores to while the kernel runs, through the cache for such data.
 load_streaming    yes    (array: Array[Value], *indices: Int32) -> Value

@@ -1,6 +1,6 @@
 """The nodes. This file is the grammar:
 
-    kernel   = Kernel(function, ndim, fmad, structs, max_iterations, launch_bounds, cluster_dim)
+    kernel   = Kernel(function, ndim, fmad, structs, max_iterations, launch_bounds, cluster_dim, launch_dim)
     function = Function(name, module, parameters, result, body, shared, wraps, gradient?, replay?)
     stmt     = Assign(place, expr) | Evaluate(expr) | If(expr, stmt*, stmt*) | While(expr, stmt*)
              | For(symbol, start, stop, step, stmt*) | Break | Continue | Return(expr?)
@@ -456,7 +456,8 @@ class Kernel:
     trips a loop takes at most, each time it is entered, whose number of trips nobody knows before. `launch_bounds` are
     the most threads of a block, and how many blocks a multiprocessor is to hold (0: nothing is said, None: each target
     as many as do it good); they mean nothing for what is computed. `cluster_dim` is how many blocks along x make up a
-    cluster; None: blocks know nothing of one another.
+    cluster; None: blocks know nothing of one another. `launch_dim` is how many threads every launch has along each axis
+    (none: nothing is said): int32 constants, parameters and extents of parameters, as the launch gives them.
     """
 
     name: str
@@ -467,6 +468,7 @@ class Kernel:
     max_iterations: int | None = None
     launch_bounds: tuple[int, int | None] | None = None
     cluster_dim: int | None = None
+    launch_dim: tuple[Expr, ...] = ()
 
 
 Expr: TypeAlias = (

@@ -25,6 +25,9 @@ def print_kernel(kernel: Kernel) -> str:
         head += f" launch_bounds={threads}" + (", auto" if blocks is None else f", {blocks}" if blocks else "")
     if kernel.cluster_dim is not None:
         head += f" cluster_dim={kernel.cluster_dim}"
+    if kernel.launch_dim:
+        names = SymbolNames(kernel.function)
+        head += f" launch_dim=({', '.join(_expr(one, names) for one in kernel.launch_dim)})"
     return "\n".join([*parts, print_function(kernel.function, head)])
 
 

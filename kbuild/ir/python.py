@@ -40,7 +40,8 @@ def print_python(kernel: Kernel, has_effects: HasEffects) -> str:
         tables(table)
     for spelled in [*kernel.structs, *_spelled_types(functions)]:
         types(spelled)  # before any variable takes its name
-    definitions = [_Definition(function, types, tables, function_names, has_effects).made() for function in functions]
+    written_out = [_Definition(function, types, tables, function_names, has_effects) for function in functions]
+    definitions = [one.made() for one in written_out]
     has_asserts = any(isinstance(node, nodes.Assert) for function in functions for node in walk(function.body))
     options: dict[str, bool | int] = {"fmad": kernel.fmad, **({"asserts": True} if has_asserts else {})}
     if kernel.max_iterations is not None:
@@ -48,6 +49,8 @@ def print_python(kernel: Kernel, has_effects: HasEffects) -> str:
     if kernel.cluster_dim is not None:
         options["cluster_dim"] = kernel.cluster_dim
     written: dict[str, ast.expr] = {name: ast.Constant(on) for name, on in options.items()}
+    if kernel.launch_dim:
+        written["launch_dim"] = written_out[-1].launch_dim(kernel.launch_dim, definitions[-1])
     if kernel.launch_bounds is not None:
         written |= _bounds(*kernel.launch_bounds)
     definitions[-1].decorator_list = [call(kb("kernel"), **written)]
@@ -100,6 +103,7 @@ class _Definition:
     ) -> None:
         self.function, self.types, self.function_names = function, types, function_names
         self._symbols: dict[Symbol, str] = {}
+        self._sizes: dict[Symbol, list[str]] = {}  # names of extents
         self.names = Names(types.names.taken)
         self.expressions = Expressions(types, tables, self.name_of, function_names.__getitem__, has_effects)
 
@@ -117,6 +121,31 @@ class _Definition:
         definition = parsed(f"def {self.function_names[self.function]}(): pass", ast.FunctionDef)
         definition.args.args, definition.body, definition.decorator_list = arguments, body, [kb("func")]
         return definition
+
+    def launch_dim(self, extents: tuple[Expr, ...], definition: ast.FunctionDef) -> ast.expr:
+        """What the decorator says of launches. An extent of a parameter gets a name, in the parameter's annotation."""
+        entries = [self._size(one, definition) for one in extents]
+        return ast.Tuple([ast.Constant(one) for one in entries], ast.Load())
+
+    def _size(self, extent: Expr, definition: ast.FunctionDef) -> int | str:
+        match extent:
+            case nodes.Const(value):
+                return int(value)
+            case nodes.Read(symbol):
+                return self.name_of(symbol)
+            case nodes.Extent(nodes.Read(symbol), axis):
+                return self._named(symbol, definition.args.args[self.function.parameters.index(symbol)])[axis]
+        raise InternalError(f"launch_dim {extent!r:.200}")
+
+    def _named(self, symbol: Symbol, argument: ast.arg) -> list[str]:
+        """A name for each extent of an array, which no other has: nothing is said of them."""
+        if symbol not in self._sizes:
+            assert isinstance(symbol.type, Array)
+            made = [self.names.fresh(f"{self.name_of(symbol)}_{n}") for n in range(symbol.type.ndim)]
+            shape = ast.Tuple([ast.Constant(one) for one in made], ast.Load())
+            argument.annotation = self.types.stated(symbol.type, shape)
+            self._sizes[symbol] = made
+        return self._sizes[symbol]
 
     def _shared(self, symbol: Symbol) -> ast.stmt:
         assert isinstance(symbol.type, Shared)

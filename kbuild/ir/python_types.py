@@ -52,13 +52,16 @@ class TypeNames:
             self._known[type] = self._spelled(type)
         return self._known[type]
 
+    def stated(self, type: Array, shape: ast.expr) -> ast.expr:
+        """An array as the annotation of a parameter that states its shape."""
+        return call(_kind(type), dtype=self(type.element), shape=shape)
+
     def _spelled(self, type: Type) -> ast.expr:
         match type:
             case Scalar():
                 return kb("bool_" if type.kind == "bool" else type.spelling)
             case Array():
-                kind = kb("indexedarray" if isinstance(type, IndexedArray) else "array")
-                return call(kind, dtype=self(type.element), ndim=ast.Constant(type.ndim))
+                return call(_kind(type), dtype=self(type.element), ndim=ast.Constant(type.ndim))
             case Struct():
                 return self._struct(type)
             case Vector() | Matrix():
@@ -89,6 +92,10 @@ class TypeNames:
         name = self.names.fresh(head)
         self.declarations.append(ast.Assign([ast.Name(name, ast.Store())], made))
         return ast.Name(name, ast.Load())
+
+
+def _kind(type: Array) -> ast.expr:
+    return kb("indexedarray" if isinstance(type, IndexedArray) else "array")
 
 
 def _name(type: Vector | Matrix) -> str | None:

@@ -38,6 +38,7 @@ class _Comparison:
         self.require(_options(a), _options(b), "kernel")
         # A called function is compared where it is first met, so that recursion follows the calls.
         self.functions(a.function, b.function, "kernel")
+        self.values(a.launch_dim, b.launch_dim, "launch_dim")
         self.require(len(callees(a.function)), len(callees(b.function)), "number of functions")
         self.require(len(a.structs), len(b.structs), "number of structs")
         named = {self.pairs[0].get(struct.name) for struct in a.structs}

@@ -55,6 +55,7 @@ def verify(kernel: Kernel, has_effects: HasEffects) -> Kernel:
         raise InternalError(f"{kernel.name}: max_iterations {kernel.max_iterations}")
     if kernel.cluster_dim is not None and kernel.cluster_dim < 1:
         raise InternalError(f"{kernel.name}: cluster_dim {kernel.cluster_dim}")
+    _verify_launch_dim(kernel)
     for function in [*reached(kernel.function), kernel.function]:
         if kernel.cluster_dim is None and any(map(is_of_clusters, walk(function.body))):
             raise InternalError(f"{kernel.name}: {function.name} works with a cluster, and there is none")
@@ -63,6 +64,16 @@ def verify(kernel: Kernel, has_effects: HasEffects) -> Kernel:
     if sum(type.is_dynamic for _, _, type in shared_arrays(kernel.function)) > 1:
         raise InternalError(f"{kernel.name}: two arrays whose extents the launch gives")
     return kernel
+
+
+def _verify_launch_dim(kernel: Kernel) -> None:
+    if kernel.launch_dim and len(kernel.launch_dim) != kernel.ndim:
+        raise InternalError(f"{kernel.name}: launch_dim has {len(kernel.launch_dim)} axes, and tid() {kernel.ndim}")
+    for one in kernel.launch_dim:
+        root = one.array if isinstance(one, nodes.Extent) else one
+        is_given = isinstance(root, nodes.Read) and root.symbol in kernel.function.parameters
+        if one.type != INT32 or not (is_given or isinstance(one, nodes.Const)):
+            raise InternalError(f"{kernel.name}: launch_dim {one!r:.200}")
 
 
 class _Verifier:

@@ -75,6 +75,7 @@ def lower_kernel(kernel: runtime.Kernel, fmad: bool, report: Report, asserts: bo
         function = program.lower(kernel, [])
         ndim = _ndim(kernel, function, program.report)
         _check_memory(kernel, function, program.report)
+        launch_dim = stated.launch_dim(kernel, function, ndim, program.report)
     except (Refused, Silenced) as error:
         if isinstance(error, Refused):
             program.report.add(error.diagnostic)
@@ -100,6 +101,7 @@ def lower_kernel(kernel: runtime.Kernel, fmad: bool, report: Report, asserts: bo
         bound,
         launch_bounds.of(kernel.options),
         cluster_dim,
+        launch_dim,
     )
 
 
@@ -229,10 +231,11 @@ class _Program:
         if ctx.has_lost_parameter:
             raise Silenced
         body = self._with_last_return(ctx, body)
-        body = (*stated.assumptions(ctx, parameters_of(definition), parameters), *body)
         module = owner.module
         span, shared = file.span(definition), tuple(ctx.shared)
         wraps = owner.dialect == "warp"
+        bare = Function(definition.name, module, parameters, VOID, body, wraps=wraps)
+        body = (*stated.assumptions(ctx, parameters_of(definition), bare), *body)
         plain = ctx.result or VOID
         self._check_result(ctx, plain)
         result = plain if primal is None else interface(primal).result

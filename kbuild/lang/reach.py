@@ -20,7 +20,7 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from kbuild.ir.types import Struct, Type, structs_in
-from kbuild.lang import asserts, own_operators
+from kbuild.lang import asserts, own_operators, stated
 from kbuild.lang.annotations import Annotated, Callee, Open, Several, parameter_type, parameters_of
 from kbuild.lang.scope import Captured, Scope, UnresolvedName, local_names
 from kbuild.lang.source import Definition, SourceFile, definition_of
@@ -188,7 +188,12 @@ def _parameter_parts(owner: Function, definition: Definition, file: SourceFile, 
             for struct in structs_in(type):
                 found.structs[struct.name] = struct
         is_reference = argument.arg in references
-        yield [argument.arg, f"ref[{_spelled(type)}]" if is_reference else _spelled(type)]
+        said = stated.of_parameter(owner, argument)
+        yield [
+            argument.arg,
+            f"ref[{_spelled(type)}]" if is_reference else _spelled(type),
+            *([repr(said)] if said else []),
+        ]
 
 
 def _spelled(type: Annotated) -> str:

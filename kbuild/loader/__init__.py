@@ -20,22 +20,14 @@ if TYPE_CHECKING:
     from .errors import StaleBundle as StaleBundle
     from .explaining import explain as explain
 
-_HOMES = {
-    "Bundle": "bundle",
-    "BundleError": "errors",
-    "DriverError": "errors",
-    "LaunchError": "errors",
-    "LoaderError": "errors",
-    "StaleBundle": "errors",
-    "explain": "explaining",
-    "open": "bundle",
-}
-__all__ = tuple(_HOMES)
+__all__ = ("Bundle", "BundleError", "DriverError", "LaunchError", "LoaderError", "StaleBundle", "explain", "open")
+_HOMES = {"Bundle": "bundle", "explain": "explaining", "open": "bundle"}  # all others are errors
 
 
 def __getattr__(name: str) -> object:
-    home = _HOMES.get(name)
-    if home is not None:  # importlib would be one more module on the way of a start
+    if name in __all__:
+        home = _HOMES.get(name, "errors")
+        # importlib would be one more module on the way of a start
         value = getattr(__import__("%s.%s" % (__name__, home), None, None, [name]), name)
     elif name in ("errors", "events", "format", "providers"):  # modules that callers name after `import kbuild.loader`
         value = __import__("%s.%s" % (__name__, name), None, None, ["__name__"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import geometry
+import struct
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -12,33 +12,28 @@ if TYPE_CHECKING:
     Triple = tuple[int, int, int]
 
 
+MAX_THREADS = 2**31 - 1  # of one driver launch; a thread's linear number is an int32 that every driver accepts
+MAX_BLOCK = 1024
+
+
 class Shape:
-    """What of a kernel decides how it is launched: coordinates of `tid()`, whole blocks, a header with an origin, bytes
-    of a `row` of the array whose size the launch gives (0: none), and the most threads that a block may have. `plain`:
-    it is written in CUDA C++, and gets `shared` bytes of shared memory where a launch says nothing. A block has `most`
-    for launches to give on a device (None: not known yet), beside `static` bytes that the kernel declares. `cluster`
-    blocks along x run together (0: each for itself).
+    """What of a kernel decides how it is launched, by its row of the manifest: coordinates of `tid()`, whole blocks, a
+    header with an origin, bytes of a `row` of the array whose size the launch gives (0: none), and the most threads
+    that a block may have. `plain`: it is written in CUDA C++, and gets `shared` bytes of shared memory where a launch
+    says nothing. A block has `most` for launches to give on a device (None: not known yet), beside `static` bytes that
+    the kernel declares. `cluster` blocks along x run together (0: each for itself).
     """
 
-    __slots__ = (
-        "cluster", "has_origin", "max_threads", "most", "ndim", "plain", "row", "shared", "static", "whole",
-    )  # fmt: skip
-
-    def __init__(
-        self,
-        ndim: int,
-        whole: bool = False,
-        has_origin: bool = False,
-        row: int = 0,
-        max_threads: int = geometry.MAX_BLOCK,
-        plain: bool = False,
-        shared: int = 0,
-        cluster: int = 0,
-    ) -> None:
-        self.ndim, self.whole, self.has_origin, self.row = ndim, whole, has_origin, row
-        self.max_threads, self.plain, self.shared, self.cluster = max_threads, plain, shared, cluster
-        self.most: int | None = None
-        self.static = 0
+    def __init__(self, row: dict[str, Any], most: int | None = None, static: int = 0) -> None:
+        self.ndim: int = row["ndim"]
+        self.whole: bool = row.get("whole_blocks", False)
+        self.has_origin: bool = row.get("origin", False)
+        self.row: int = row.get("dynamic_shared", 0)
+        self.max_threads: int = row.get("launch_bounds", (MAX_BLOCK,))[0]
+        self.plain: bool = row.get("plain", False)
+        self.shared: int = row.get("shared_memory", 0)
+        self.cluster: int = row.get("cluster_dim", 0)
+        self.most, self.static, self._row = most, static, row
 
     @property
     def is_open(self) -> bool:
@@ -47,23 +42,7 @@ class Shape:
 
     def on_device(self, most: int, static: int) -> Shape:
         """The same on a device whose blocks may have `most` bytes of shared memory."""
-        found = Shape(self.ndim, self.whole, self.has_origin, self.row, self.max_threads, self.plain, self.shared)
-        found.most, found.static, found.cluster = max(most - static, 0), static, self.cluster
-        return found
-
-
-def shape_of(row: dict[str, Any]) -> Shape:
-    """The shape of a kernel by its row of the manifest."""
-    return Shape(
-        row["ndim"],
-        row.get("whole_blocks", False),
-        row.get("origin", False),
-        row.get("dynamic_shared", 0),
-        row.get("launch_bounds", (geometry.MAX_BLOCK,))[0],
-        row.get("plain", False),
-        row.get("shared_memory", 0),
-        row.get("cluster_dim", 0),
-    )
+        return Shape(self._row, max(most - static, 0), static)
 
 
 def shared_of(dim: Any, shape: Shape) -> int:
@@ -75,16 +54,26 @@ def shared_of(dim: Any, shape: Shape) -> int:
     return grids.shared_of(dim, shape)
 
 
-def plan(dim: object, shape: Shape, block_dim: int, max_blocks: int = 0) -> Iterator[tuple[bytes, Triple, Triple]]:
+def plan(dim: Any, shape: Shape, block_dim: int, max_blocks: int = 0) -> Iterator[tuple[bytes, Triple, Triple]]:
     """The driver launches that make up one launch: (header, blocks of the grid, threads of a block), in order.
 
     Of more than `max_blocks` blocks, if that is not 0, several are made. What shared memory they give says `shared_of`.
     Raises ValueError or TypeError for what cannot be launched.
     """
-    is_bounded = shape.max_threads < geometry.MAX_BLOCK
+    is_bounded = shape.max_threads < MAX_BLOCK
     if shape.whole or shape.row or shape.plain or is_bounded or hasattr(dim.__class__, "_kb_dim_"):
         from . import grids  # few kernels are launched so
 
         return grids.plan(dim, shape, block_dim, max_blocks)
+    is_plain = shape.ndim == 1 and dim.__class__ is block_dim.__class__ is max_blocks.__class__ is int
+    if is_plain and 0 < dim <= MAX_THREADS and 0 < block_dim <= MAX_BLOCK and max_blocks == 0:
+        return iter([(flat_header(dim, shape.has_origin), (-(-dim // block_dim), 1, 1), (block_dim, 1, 1))])
+    from . import geometry  # for several axes, several launches, and words
+
     pieces = geometry.plan(dim, shape.ndim, block_dim, shape.has_origin, max_blocks)
     return ((header, (count, 1, 1), (block_dim, 1, 1)) for header, count in pieces)
+
+
+def flat_header(count: int, has_origin: bool) -> bytes:
+    """The header of a launch of `count` threads whose kernel has one coordinate."""
+    return struct.pack("<II", count, 0) if has_origin else struct.pack("<I", count)

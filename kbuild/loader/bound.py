@@ -68,13 +68,14 @@ def bind(
 class BoundLaunch:
     """See `bind`. Call it, or `launch()` it; of one, one thread at a time.
 
-    `set` and `set_dim` change it: the next launch has the new arguments. Without a stream of its own it runs on the one
-    that was meant when it was bound, and inside `kb.capture` in that thread on the one that is captured.
+    `set` and `set_dim` change it: the next launch has the new arguments, and is held against what the kernel states.
+    Without a stream of its own it runs on the one that was meant when it was bound, and inside `kb.capture` in that
+    thread on the one that is captured.
     """
 
     __slots__ = (
-        "_args", "_block_dim", "_config", "_entry", "_function", "_handle", "_has_tensors", "_invoke", "_is_free",
-        "_loaded", "_log", "_max_blocks", "_owners", "_params", "_slots", "_starts", "_values", "device", "dim",
+        "_args", "_block_dim", "_entry", "_handle", "_has_tensors", "_invoke", "_is_free", "_is_held",
+        "_loaded", "_log", "_max_blocks", "_owners", "_ready", "_slots", "_starts", "_values", "device", "dim",
         "kernel", "stream",
     )  # fmt: skip
 
@@ -105,6 +106,7 @@ class BoundLaunch:
         self.set_stream(stream)
         self._wait(packing)
         self.set_dim(dim)
+        self._hold()
 
     def _wait(self, packing: Any) -> None:
         """Lets the stream wait for what other libraries are doing to their arrays now."""
@@ -130,7 +132,7 @@ class BoundLaunch:
             self._watched()
         elif captures:
             self._into_captures()
-        elif self._invoke(self._config, self._function, self._params, None):
+        elif self._invoke(*self._ready):
             self._carefully()
         else:
             self._log(self._entry)
@@ -154,6 +156,7 @@ class BoundLaunch:
     def _carefully(self) -> None:
         """Several grids, or the first one again, to find the right context or to say what is wrong."""
         driver.get()  # refuses in a forked child
+        self._hold()
         for slot in self._slots:
             self.kernel.invoke(self._loaded, slot)
         self._log(self._entry)
@@ -168,6 +171,7 @@ class BoundLaunch:
         from . import graphs
 
         driver.get()  # refuses in a forked child
+        self._hold()
         bound = self._handle
         handle = (graphs.captured_here(self.device) or bound) if self._is_free else bound
         nodes = []
@@ -189,8 +193,9 @@ class BoundLaunch:
 
     def node_parameters(self) -> list[bytes]:
         """The driver's CUDA_KERNEL_NODE_PARAMS of each grid, for graphs; they point into the launch buffers."""
+        self._hold()
         return [
-            _NODE.pack(self._loaded.function, *_SIZES.unpack_from(slot[0]), ctypes.addressof(slot[4]), 0)
+            _NODE.pack(self._loaded.function, *_SIZES.unpack_from(slot[0]), ctypes.addressof(slot[2]), 0)
             for slot in self._slots
         ]
 
@@ -256,10 +261,25 @@ class BoundLaunch:
             self.kernel.struct.pack_into(slot[0], 0, start, *self._values)
             kernel.put_stream(slot[0], kernel.STREAM_OFFSET, self._handle)
         self._entry = (self.kernel.name, self.dim, self.stream)
-        self._config = self._function = self._params = None
+        self._ready: Any = ()
         self._invoke: Any = _not_ready
+        self._is_held = self.kernel.stated is None
+        if self._is_held:
+            self._get_ready()
+
+    def _hold(self) -> None:
+        """Holds the launch, as it has been changed, against what the kernel states. Raises LaunchError."""
+        if not self._is_held:
+            from . import stated  # few kernels say anything
+
+            stated.hold(self.kernel, self._values, self.dim, self._block_dim, self.device)
+            self._is_held = True
+            self._get_ready()
+
+    def _get_ready(self) -> None:
+        """Lets a call be one of the driver's."""
         if len(self._slots) == 1 and checks.VARIABLE not in os.environ:
-            _, self._config, self._function, self._params, _ = self._slots[0]
+            _, self._ready, _ = self._slots[0]
             self._invoke = driver.get().invoke
 
 

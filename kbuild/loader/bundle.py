@@ -12,8 +12,8 @@ import time
 from _thread import RLock
 from ctypes import c_int, c_uint64
 
-from . import context, driver, finder, format, ordering, select
-from .errors import BundleError, DriverError, LaunchError, did_you_mean
+from . import context, driver, finder, ordering, reading, select
+from .errors import BundleError, DriverError, LaunchError
 from .kernel import BundleKernel
 from .schema import ADJOINT
 
@@ -49,7 +49,7 @@ class Bundle:
     not among `kernels`, over which a bundle goes, nor in its length: nobody launches them but a tape.
     """
 
-    def __init__(self, parsed: format.Parsed, label: str, allow_ptx: bool = False) -> None:
+    def __init__(self, parsed: reading.Parsed, label: str, allow_ptx: bool = False) -> None:
         self.parsed, self.label, self.allow_ptx = parsed, label, allow_ptx
         self.manifest: Row = parsed.manifest
         self.names: tuple[str, ...] = tuple(row["name"] for row in self.manifest["kernels"])  # adjoints too
@@ -74,8 +74,9 @@ class Bundle:
     def __getitem__(self, name: str) -> BundleKernel:
         index = self._index.get(name)
         if index is None:
-            message = "%s has no kernel %r%s; it holds %s"
-            raise LaunchError(message % (self, name, did_you_mean(name, self.names), ", ".join(self.kernels) or "none"))
+            from . import explaining
+
+            raise LaunchError(explaining.no_kernel(self, name))
         return self.kernel(index)
 
     def __iter__(self) -> Iterator[str]:
@@ -121,18 +122,15 @@ class Bundle:
         search = _Search()
         driver.get()  # refuses in a forked child, where the lock may be held by a thread that is not there
         with self._lock, device.current(), ordering.Relaxed():  # a first launch may be one that is captured
-            selection = select.candidates(device, rows, self.allow_ptx)
-            found = self._first(rows, selection.order, kernel, device, search)
+            found = self._first(rows, select.order(device, rows, self.allow_ptx), kernel, device, search)
         if (search.loads or found is None) and _LISTENERS.intersection(sys.modules):
             from . import events
 
-            events.tell_loading(self.label, rows, device, search, selection.refusals)
+            events.tell_loading(self, rows, device, search)
         if found is None:
             from . import explaining  # after the fact alone
 
-            verdict = "nothing in %s runs on %s" % (self, explaining.describe_device(device))
-            reasons = explaining.describe_refusals(kernel["name"], rows, search.attempts + selection.refusals, verdict)
-            raise BundleError("\n".join([*reasons, *explaining.cures(self, device, rows)]))
+            raise BundleError(explaining.no_code(self, device, kernel["name"], rows, search.attempts))
         return found
 
     def _first(
@@ -144,7 +142,7 @@ class Bundle:
                 module = self._module(rows[i], device, search)
             except DriverError as error:
                 if error.code not in driver.NO_BINARY:
-                    raise _in_time(error) from None
+                    raise _worded(error) from None
                 search.attempts.append((i, error.name))
                 continue
             return _function(module, kernel["entry"], kernel["name"]), rows[i]
@@ -205,16 +203,14 @@ def _function(module: int, entry: str, name: str) -> int:
         found = cuda.query("cuModuleGetFunction", module, entry.encode(), about=name)
         cuda.call("cuFuncGetAttribute", value, _MAX_THREADS, found, about=name)
     except DriverError as error:
-        raise _in_time(error) from None
+        raise _worded(error) from None
     return found
 
 
-def _in_time(error: DriverError) -> DriverError:
-    """The error; where a capture forbids that code is loaded, with the cure."""
-    if error.code != driver.UNSUPPORTED:
-        return error
-    cure = "\n  help: load the code before the capture: kb.preload(), bundle.preload()"
-    return DriverError(str(error) + cure, error.call, error.code, error.name)
+def _worded(error: DriverError) -> DriverError:
+    from . import failures
+
+    return failures.in_time(error)
 
 
 def open(name: str | os.PathLike[str], digest: str | None = None, allow_ptx: bool | None = None) -> Bundle:
@@ -230,7 +226,7 @@ def open(name: str | os.PathLike[str], digest: str | None = None, allow_ptx: boo
 def from_bytes(data: bytes, label: str, digest: str | None = None, allow_ptx: bool | None = None) -> Bundle:
     """A bundle that is in memory; `label` says in messages where it came from. See `open`."""
     try:
-        parsed = format.parse(data, lazy=True)
+        parsed = reading.read(data)
     except BundleError as error:
         raise BundleError("%s: %s\n  help: reinstall the package" % (label, error)) from None
     if digest is not None and parsed.digest != digest:

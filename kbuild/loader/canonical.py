@@ -65,11 +65,9 @@ def _make_scanner() -> Callable[[str, int], tuple[Any, int]]:
     try:
         from _json import make_scanner
     except ImportError:
-        from json import JSONDecoder
+        from . import slow_json
 
-        hooks: Any = {"parse_float": _refuse_number, "parse_constant": _refuse_number, "parse_int": _integer}
-        decoder: Any = JSONDecoder(**hooks)
-        return decoder.scan_once  # type: ignore[no-any-return]
+        return slow_json.scanner(_refuse_number, _integer)
     return make_scanner(_Rules())  # type: ignore[arg-type]
 
 
@@ -81,10 +79,9 @@ def _make_encoder() -> Callable[[object, int], Any]:
         # markers, default, encoder, indent, key_separator, item_separator, sort_keys, skipkeys, allow_nan
         return make_encoder(None, _refuse, encode_basestring_ascii, None, ":", ",", True, False, False)
     except (ImportError, TypeError):
-        from json import JSONEncoder
+        from . import slow_json
 
-        encoder = JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False, default=_refuse)
-        return lambda value, level: encoder.iterencode(value)
+        return slow_json.encoder(_refuse)
 
 
 def _refuse(value: object) -> None:

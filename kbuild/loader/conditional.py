@@ -19,7 +19,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from .array import array
+    from .array_class import array
 
 __all__ = ("capture_if", "capture_while")
 

@@ -60,7 +60,7 @@ def packed(type: abi.Struct, at: str, item: Any) -> bytes:
 
 def element(host: Any, type: abi.Struct, data: bytes) -> Any:
     """An element as the host has it: an instance of the class `host`."""
-    from .array import _to_struct
+    from .array_class import _to_struct
     from .values import class_of
 
     def make(part: abi.Type, items: Any) -> Any:

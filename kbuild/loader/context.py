@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import os
 from _thread import RLock
-from ctypes import byref, c_int, c_uint64, create_string_buffer
+from ctypes import c_int, c_uint64, create_string_buffer
 
-from . import driver, placing, recent, select
+from . import driver, recent, select
 from .errors import DriverError
 
 TYPE_CHECKING = False
@@ -22,8 +22,6 @@ __all__ = ("Device", "synchronize")
 
 VARIABLE = "KBUILD_DEVICE"
 _COMPUTE_MAJOR, _COMPUTE_MINOR = 75, 76  # CUdevice_attribute
-_SM_COUNT = 16
-_POINTER_DEVICE_ORDINAL = 9  # CUpointer_attribute
 # A look into the table behind os.environ costs a tenth of one through it, and every new array takes one.
 _variables: Any = getattr(os.environ, "_data", os.environ)
 _name: Any = VARIABLE if _variables is os.environ else os.environ.encodekey(VARIABLE)
@@ -40,6 +38,7 @@ class Device(select.Device):
     is_integrated: bool  # the GPU shares its memory with the host, as on a Jetson
     total_memory: int  # bytes
     free_memory: int  # bytes that nobody on the machine holds
+    sm_count: int  # streaming multiprocessors
     arch: int  # the compute capability as one number: 90 for 9.0
 
     def __init__(self, ordinal: int) -> None:
@@ -63,11 +62,6 @@ class Device(select.Device):
             driver.get().call("cuDeviceGetAttribute", value, which, self.handle, about="cuda:%d" % self.ordinal)
             known = self._attributes[which] = value.value
         return known
-
-    @property
-    def sm_count(self) -> int:
-        """Number of streaming multiprocessors."""
-        return self.attribute(_SM_COUNT)
 
     @property
     def target(self) -> str:
@@ -115,7 +109,7 @@ class Device(select.Device):
     def __eq__(self, other: object) -> bool:
         """`device == "cuda:0"`; `"cuda"` is the GPU that is meant where none is named."""
         if isinstance(other, str):
-            return other == self.alias or (other == "cuda" and _meant_gpu() is self)
+            return other == self.alias or (other == "cuda" and get_device(other) is self)
         return self is other
 
     __hash__ = object.__hash__
@@ -201,19 +195,9 @@ def get_device(spec: object = None) -> Any:
         spec = chosen()
     if isinstance(spec, Device):
         return spec
-    if placing.simulates or not isinstance(spec, (str, int)) or spec in placing.HOSTS:
-        from . import hosts  # no GPU is meant
+    from . import naming
 
-        found = hosts.of(spec)
-        if found is not None:
-            return found
-    if spec == "cuda":
-        return _meant_gpu()
-    ordinal = ordinal_of(spec)
-    known = devices()
-    if not 0 <= ordinal < len(known):
-        raise DriverError("there is no device %r: this machine has %s" % (spec, ", ".join(map(repr, known))), code=101)
-    return known[ordinal]
+    return naming.device(spec)
 
 
 def chosen() -> object:
@@ -227,39 +211,7 @@ def chosen() -> object:
     return os.environ.get(VARIABLE, 0)
 
 
-def _meant_gpu() -> Device:
-    """The GPU of the scopes, where one of theirs is a GPU, else the first."""
-    found = chosen() if scopes else 0
-    return found if isinstance(found, Device) else devices()[0]
-
-
 scopes: list[object] = []  # not empty while anybody has chosen a device or a stream; see current.py
-
-
-def gpu(spec: object = None) -> Device:
-    """`get_device`, where only a GPU will do."""
-    found = get_device(spec)
-    if not isinstance(found, Device):
-        raise DriverError("a GPU is wanted here, and %s is none: name one, as in device='cuda:0'" % found, code=101)
-    return found
-
-
-def ordinal_of(spec: object) -> int:
-    """The number of a GPU by its name or number. Raises DriverError."""
-    if isinstance(spec, int) and not isinstance(spec, bool):
-        return spec
-    if isinstance(spec, str) and spec.startswith("cuda:") and spec[5:].isdigit():
-        return int(spec[5:])
-    raise DriverError("a device is 'cuda:0', a number, 'cpu', 'sim' or a kb.Device, not %r" % (spec,), code=101)
-
-
-def device_of(ptr: int) -> Device:
-    """The device that an address belongs to. Raises DriverError when it is no device memory."""
-    ordinal = c_int()
-    cuda = driver.get()
-    with devices()[0].current():
-        cuda.call("cuPointerGetAttribute", byref(ordinal), _POINTER_DEVICE_ORDINAL, ptr, about="address 0x%x" % ptr)
-    return devices()[ordinal.value]
 
 
 def synchronize(device: Any = None) -> None:

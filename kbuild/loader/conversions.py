@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import sys
 
-from . import abi, context, current, describing, dlpack, foreign, frameworks, hosts, interface, ordering, waits
-from .array import array
+from . import abi, context, current, describing, dlpack, foreign, frameworks, hosts, interface, naming, ordering, waits
+from .array_class import array
 from .errors import describe
 from .layout import abi_type
 from .streams import Stream, stream_of
@@ -89,7 +89,7 @@ def stream_to_torch(stream_or_device: Any = None) -> Any:
     if given is None or isinstance(given, (str, int, context.Device)):
         given = current.get_stream(given)
     mine = stream_of(given)
-    context.gpu(mine.device)
+    naming.gpu(mine.device)
     if mine.handle in (0, 1):
         return torch.cuda.default_stream(mine.device.ordinal)
     made = torch.cuda.ExternalStream(mine.handle, device=mine.device.ordinal)
@@ -138,7 +138,7 @@ def to_cupy(whole: array) -> Any:
     import cupy
 
     _check(whole, "to_cupy")
-    place = context.gpu(whole.device)
+    place = naming.gpu(whole.device)
     with place.current(), cupy.cuda.Device(place.ordinal):  # CuPy makes the GPU's own context current, and leaves it so
         stream = cupy.cuda.get_current_stream()
         waits.hand_over(whole._owner, place, ordering.stream_handle(stream), stream)

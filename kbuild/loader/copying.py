@@ -16,7 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from .array import array
+    from .array_class import array
 
 __all__ = ("clone", "copy", "to_host")
 

@@ -13,7 +13,7 @@ import sys
 from ctypes import c_int32, c_int64, c_ubyte, c_uint16, c_uint32, c_uint64, c_void_p
 
 from . import abi, context, copying, driver, foreign, hosts, interface, loans, ordering, waits
-from .array import array
+from .array_class import array
 from .errors import describe
 
 TYPE_CHECKING = False

@@ -9,20 +9,19 @@ from __future__ import annotations
 
 import ctypes
 import os
-import struct
 import sys
 from _thread import RLock
 from ctypes import POINTER, c_char_p, c_int, c_size_t, c_uint, c_uint64, c_void_p
-
-from .errors import DriverError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from .errors import DriverError
+
 # What programs import that declare kernels or make arrays; any other has all that launches when the driver starts.
-_REST = frozenset(("%s.types" % __package__, "%s.array" % __package__))
+_REST = frozenset(("%s.types" % __package__, "%s.array_class" % __package__))
 
 LIBRARIES = ("libcuda.so.1", "/usr/lib/wsl/lib/libcuda.so.1")
 
@@ -78,7 +77,12 @@ class Driver:
         self.call("cuDriverGetVersion", version)
         self.version = (version.value // 1000, version.value % 1000 // 10)
         self.call("cuInit", 0)
-        self.invoke = _launcher(library)
+        try:  # a function object of its own: its arguments are ready-made ctypes objects, which it passes as such
+            self.invoke: Any = library["cuLaunchKernelEx"]
+        except AttributeError:
+            from . import old_driver
+
+            self.invoke = old_driver.launcher(library)
 
     def call(self, name: str, *args: Any, about: str = "") -> None:
         """Calls the driver; DriverError when it refuses. `about` names the kernel or the device in the message."""
@@ -101,8 +105,9 @@ class Driver:
         try:
             function = getattr(self.library, name)
         except AttributeError:
-            needed = "" if name not in _SIGNATURES else ", 11.4 is needed"
-            raise DriverError("the CUDA driver has no %s: it is too old%s" % (name, needed), name) from None
+            from . import failures
+
+            raise failures.too_old(name, name in _SIGNATURES) from None
         function.argtypes = arguments
         self._functions[name] = function
         return function
@@ -111,37 +116,13 @@ class Driver:
         """The error for a call's status: name, text, subject and remedy."""
         from . import failures  # after the fact alone
 
-        name, text = self._say("cuGetErrorName", code), self._say("cuGetErrorString", code)
-        return failures.error(self, call, code, name, text, about)
-
-    def _say(self, function: str, code: int) -> str:
-        text = c_char_p()
-        getattr(self.library, function)(code, text)
-        return text.value.decode("utf-8", "replace") if text.value else ""
+        return failures.error(self, call, code, about)
 
     def query(self, name: str, *args: Any, about: str = "") -> int:
         """Calls a function whose first argument receives a handle or an address, and returns that."""
         result = c_uint64()
         self.call(name, result, *args, about=about)
         return result.value
-
-
-def _launcher(library: ctypes.CDLL) -> Callable[..., int]:
-    """`invoke(config, function, params, None)`: cuLaunchKernelEx, or its older sister behind the same arguments.
-
-    A fresh function object without declared arguments: all four are ready-made ctypes objects, and are passed as such.
-    """
-    try:
-        return library["cuLaunchKernelEx"]
-    except AttributeError:
-        plain = library["cuLaunchKernel"]
-
-    def invoke(config: c_void_p, function: c_void_p, params: c_void_p, extra: None) -> int:
-        *sizes, stream = struct.unpack("<7I4xQ", ctypes.string_at(config, 40))
-        status: int = plain(function, *map(c_uint, sizes), c_void_p(stream), params, extra)
-        return status
-
-    return invoke
 
 
 _driver: Driver | None = None
@@ -154,11 +135,9 @@ _fork_hooks: list[Callable[[], None]] = []
 def get() -> Driver:
     """The driver, opened at the first call. Raises DriverError when there is none, or after a fork."""
     if _forked:
-        raise DriverError(
-            "this process was forked after its parent had started CUDA, which cannot work in both\n"
-            "  help: start workers with multiprocessing.set_start_method('spawn'), or use the GPU in the workers only",
-            code=3,
-        )
+        from . import failures
+
+        raise failures.forked()
     return _driver or _open()
 
 
@@ -185,11 +164,9 @@ def _load() -> ctypes.CDLL:
             return ctypes.CDLL(path)
         except OSError as error:
             reasons.append(str(error))
-    raise DriverError(
-        "no CUDA driver on this machine: %s\n  help: install the NVIDIA driver; in a container, start it with the GPU "
-        "(docker run --gpus all). A CUDA toolkit is not needed" % "; ".join(reasons),
-        name=NO_DRIVER,
-    )
+    from . import failures
+
+    raise failures.no_driver(reasons)
 
 
 def on_fork(hook: Callable[[], None]) -> None:

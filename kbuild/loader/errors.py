@@ -31,14 +31,6 @@ class StaleBundle(BundleError):
     """The sources changed after an editable build wrote the bundle."""
 
 
-def kept(error: LoaderError) -> LoaderError:
-    """An error to be kept: without its traceback, whose frames hold the arguments' arrays."""
-    made: LoaderError = error.__class__.__new__(error.__class__)
-    made.args = error.args
-    made.__dict__.update(error.__dict__)
-    return made
-
-
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """`; did you mean 'x'?` for the nearest of the known words, or nothing."""
     import difflib  # heavy, and wanted on the way to an error only

@@ -20,6 +20,8 @@ from __future__ import annotations
 
 import sys
 
+from . import refusals
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -82,15 +84,15 @@ def emit(event: str, level: int = INFO, **fields: Any) -> None:
             _say("kbuild: a listener failed, in the event %r: %r\n" % (event, error))
 
 
-def tell_loading(bundle: str, rows: list[Any], device: object, search: Any, refusals: list[tuple[int, str]]) -> None:
+def tell_loading(bundle: Any, rows: list[Any], device: Any, search: Any) -> None:
     """The events of one look for code: what was refused by us and by the driver, then what was loaded."""
 
     def about(row: Any) -> dict[str, Any]:
         named = {key: row[key] for key in ("unit", "target", "toolchain", "kind")}
-        return dict(named, bundle=bundle, device=str(device))
+        return dict(named, bundle=bundle.label, device=str(device))
 
     if is_wanted(DEBUG):
-        for i, reason in refusals:
+        for i, reason in refusals.reasons(device, rows, bundle.allow_ptx):
             emit("refused", DEBUG, by="kbuild", reason=reason, **about(rows[i]))
     for i, reason in search.attempts:
         emit("refused", WARNING, by="driver", reason=reason, **about(rows[i]))

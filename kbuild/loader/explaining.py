@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from . import finder, select
+from . import finder, refusals, select
+from .errors import did_you_mean
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,10 +26,10 @@ def describe_device(device: Any) -> str:
 
 
 def describe_refusals(
-    name: str, rows: list[Row], refusals: list[tuple[int, str]], verdict: str = "no code for it"
+    name: str, rows: list[Row], refused: list[tuple[int, str]], verdict: str = "no code for it"
 ) -> list[str]:
     """Lines: a kernel, what is wrong, and why each row is not for the device."""
-    reasons = ["  %s (%s): %s" % (rows[i]["target"], rows[i]["toolchain"], reason) for i, reason in refusals]
+    reasons = ["  %s (%s): %s" % (rows[i]["target"], rows[i]["toolchain"], reason) for i, reason in refused]
     return ["%s: %s" % (name, verdict), *reasons]
 
 
@@ -45,12 +46,17 @@ def explain(bundle: Bundle, device: Any) -> list[Row]:
 
 
 def _explain_unit(bundle: Bundle, device: Any, unit: str, rows: list[Row]) -> Row:
-    selection = select.candidates(device, rows, bundle.allow_ptx)
-    best: Row = rows[selection.order[0]] if selection.order else {}
+    best = best_of(bundle, device, rows)
     answer: Row = {"unit": unit, "kernels": [bundle.names[i] for i in rows[0]["kernels"]]}
     answer.update({key: best.get(key) for key in ("target", "arch", "toolchain", "kind")})
-    answer["refusals"] = [(rows[i]["target"], reason) for i, reason in selection.refusals]
+    answer["refusals"] = [(rows[i]["target"], reason) for i, reason in refusals.reasons(device, rows, bundle.allow_ptx)]
     return answer
+
+
+def best_of(bundle: Bundle, device: Any, rows: list[Row]) -> Row:
+    """The row that a device would load first; {} for none."""
+    order = select.order(device, rows, bundle.allow_ptx)
+    return rows[order[0]] if order else {}
 
 
 def cures(bundle: Bundle, device: Any, rows: list[Row]) -> list[str]:
@@ -89,3 +95,16 @@ def no_bundle(spec: Any) -> str:
         "  help: give its pyproject.toml a [tool.kbuild] table and build it with `pip install .`; for development, "
         "KBUILD_JIT=1 compiles at launch" % (spec.name, finder.bundle_path(spec))
     )
+
+
+def no_code(bundle: Bundle, device: Any, name: str, rows: list[Row], attempts: list[tuple[int, str]]) -> str:
+    """What to say about a kernel of which nothing runs on a device: `attempts` are what its driver has refused."""
+    verdict = "nothing in %s runs on %s" % (bundle, describe_device(device))
+    refused = attempts + refusals.reasons(device, rows, bundle.allow_ptx)
+    return "\n".join([*describe_refusals(name, rows, refused, verdict), *cures(bundle, device, rows)])
+
+
+def no_kernel(bundle: Bundle, name: str) -> str:
+    """What to say about a kernel that a bundle does not have."""
+    held = ", ".join(bundle.kernels) or "none"
+    return "%s has no kernel %r%s; it holds %s" % (bundle, name, did_you_mean(name, bundle.names), held)

@@ -26,7 +26,7 @@ _FLAGS = {  # CUdevice_attribute
     "is_integrated": 18,
     "is_uva": 41,
 }
-_NUMBERS = {"max_shared_memory_per_block": 97}
+_NUMBERS = {"sm_count": 16, "max_shared_memory_per_block": 97}
 _ON_HOST = {
     "arch": 0,
     "free_memory": 0,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from _thread import get_ident
+from ctypes import c_char_p
 
 from . import asserts, driver, recent
 from .errors import DriverError
@@ -61,8 +62,9 @@ _SHOWN = 8  # launches
 _spoilers: dict[int, str] = {}  # by thread: the driver's last word against a capture
 
 
-def error(cuda: driver.Driver, call: str, code: int, name: str, text: str, about: str) -> DriverError:
-    """The error for a call's status; `name` and `text` are the driver's own words, `about` the call's subject."""
+def error(cuda: driver.Driver, call: str, code: int, about: str) -> DriverError:
+    """The error for a call's status, in the driver's own words; `about` is the call's subject."""
+    name, text = _said(cuda, "cuGetErrorName", code), _said(cuda, "cuGetErrorString", code)
     name = name or "CUDA_ERROR_%d" % code
     message = "%s%s failed: %s (%d)" % (about + ": " if about else "", call, name, code)
     message += ", %s" % text if text else ""
@@ -77,6 +79,44 @@ def error(cuda: driver.Driver, call: str, code: int, name: str, text: str, about
     if code in driver.STICKY and cuda.lost is None:
         cuda.lost = str(made)
     return made
+
+
+def _said(cuda: driver.Driver, function: str, code: int) -> str:
+    text = c_char_p()
+    getattr(cuda.library, function)(code, text)
+    return text.value.decode("utf-8", "replace") if text.value else ""
+
+
+def no_driver(reasons: list[str]) -> DriverError:
+    """The error where there is no library to ask."""
+    return DriverError(
+        "no CUDA driver on this machine: %s\n  help: install the NVIDIA driver; in a container, start it with the GPU "
+        "(docker run --gpus all). A CUDA toolkit is not needed" % "; ".join(reasons),
+        name=driver.NO_DRIVER,
+    )
+
+
+def too_old(function: str, is_needed: bool) -> DriverError:
+    """The error where a driver lacks a function; `is_needed` by everything."""
+    needed = ", 11.4 is needed" if is_needed else ""
+    return DriverError("the CUDA driver has no %s: it is too old%s" % (function, needed), function)
+
+
+def forked() -> DriverError:
+    """The error in the child of a process that had started CUDA."""
+    return DriverError(
+        "this process was forked after its parent had started CUDA, which cannot work in both\n"
+        "  help: start workers with multiprocessing.set_start_method('spawn'), or use the GPU in the workers only",
+        code=3,
+    )
+
+
+def in_time(error: DriverError) -> DriverError:
+    """The error of code that is loaded; where a capture forbids that, with the cure."""
+    if error.code != driver.UNSUPPORTED:
+        return error
+    cure = "\n  help: load the code before the capture: kb.preload(), bundle.preload()"
+    return DriverError(str(error) + cure, error.call, error.code, error.name)
 
 
 def begin_capture() -> None:

@@ -22,8 +22,8 @@ an integer, a number out of range and what is no number; the rest is compared he
             if a0._key is not key0: raise Unexpected
             if a1.__class__ not in sequences: raise Unexpected
             v0, v1, v2, = a1
-            buffer, config, function, params, _ = slot = pop()
-            pack_into(buffer, 0, start, a0._descriptor, v0, v1, v2, a2)
+            buffer, ready, _ = slot = pop()
+            pack0(buffer, 0, start, a0._descriptor, v0, v1, v2, a2)
             if stream is None and scopes: stream = current_stream()
             if stream is not None:
                 handle = stream_handle(stream)
@@ -32,7 +32,7 @@ an integer, a number out of range and what is no number; the rest is compared he
         except Exception:
             pass
         else:
-            if not invoke(config, function, params, None):
+            if not invoke(*ready):
                 give(slot)
                 log((name, dim, stream))
                 return
@@ -42,14 +42,16 @@ an integer, a number out of range and what is no number; the rest is compared he
 from __future__ import annotations
 
 import operator
-import os
+import struct
+from os import environ
 
-from . import abi, context, driver, ordering, pack, recent, uses
-from .scalars import SEQUENCES
+from . import abi, driver, ordering, pack, recent, uses
+from .context import VARIABLE, Device, devices, get_device, scopes
+from .pack import SEQUENCES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from typing import Any
 
     from .kernel import BundleKernel, Loaded
@@ -74,21 +76,22 @@ def launch(dim, args=(), stream=None, device=None, block_dim=None, max_blocks=0)
     except Exception:
         pass
     else:
-        if not invoke(config, function, params, None):
+        if not invoke(*ready):
             give(slot)
             log((name, dim, stream))
             return
     thorough(dim, args, stream, device, block_dim, max_blocks)
 """
 _MIDDLE = """\
-buffer, config, function, params, _ = slot = pop()
-pack_into(buffer, 0, start, {leaves})
+buffer, ready, _ = slot = pop()
+{packing}
 if stream is None and scopes: stream = current_stream()
 if stream is not None:
     handle = stream_handle(stream)
     put_stream(buffer, {stream_offset}, handle)
     note_use(handle, stream, ({owners}))
 """
+_MOST = 28  # with buffer and offset 30: of a call with more CPython makes one with a list, which takes 0.2 µs
 
 
 class Unexpected(Exception):
@@ -120,7 +123,7 @@ class Writer:
         else:
             key = "key%d" % len(self.keys)
             given = type.given if isinstance(type, abi.Flat) else type
-            self.keys[key] = pack.array_key(given, context.get_device(self.ordinal))
+            self.keys[key] = pack.array_key(given, devices()[self.ordinal])
             name = self.named(value)
             self.is_placed = self.is_placed or path not in self.optional
             self.add_array(name, key, type, path in self.optional)
@@ -146,6 +149,7 @@ class Writer:
         return "address(%s)" % name
 
     def _unpack(self, value: str, types: list[Any]) -> None:
+        value = self.named(value)  # a field is read once: it may be changed meanwhile
         names = [self.name() for _ in types]
         self.statements.append("if %s.__class__ not in sequences: raise Unexpected" % value)
         self.statements.append("%s, = %s" % (", ".join(names), value))
@@ -190,10 +194,17 @@ def build(
     writer.statements.append("%s = args" % (", ".join(arguments) + "," if arguments else "()"))
     for (name, type), argument in zip(kernel.parameters, arguments):
         writer.add(type, argument, name)
-    ordinal = loaded.device.ordinal
+    if kernel.stated is not None:
+        from . import stated
+
+        middle += stated.quick(kernel, more)
+    ordinal, packing = loaded.device.ordinal, []
+    for number, (offset, pack_into, leaves) in enumerate(_parts(kernel.struct.format, ["start", *writer.leaves])):
+        writer.keys["pack%d" % number] = pack_into
+        packing.append("pack%d(buffer, %d, %s)" % (number, offset, ", ".join(leaves)))
     middle = middle.format(
         owners="".join(owner + ", " for owner in writer.owners),
-        leaves=", ".join(writer.leaves),
+        packing="\n".join(packing),
         stream_offset=stream_offset,
     )
     text = _FRAME.format(
@@ -210,16 +221,15 @@ def build(
         "find": loaded.prefixes.find,
         "give": loaded.pool.append,
         "invoke": driver.get().invoke,
-        "kinds": (int, str, context.Device),  # since 0 == 0.0 == False
-        "is_first": context.get_device(os.environ.get(context.VARIABLE, 0)) is loaded.device,
+        "kinds": (int, str, Device),  # since 0 == 0.0 == False
+        "is_first": (get_device(environ[VARIABLE]) if VARIABLE in environ else devices()[0]) is loaded.device,
         "known": loaded.prefixes.known,
         "log": recent.log(ordinal).append,
         "name": kernel.name,
         "note_use": uses.note,
-        "pack_into": kernel.struct.pack_into,
         "pop": loaded.pool.pop,
         "put_stream": put_stream,
-        "scopes": context.scopes,
+        "scopes": scopes,
         "sequences": SEQUENCES,
         "stream_handle": ordering.stream_handle,
         "thorough": kernel.thorough,
@@ -232,29 +242,37 @@ def build(
     return names["launch"]  # type: ignore[no-any-return]
 
 
+def _parts(format: str, leaves: list[str]) -> Iterator[tuple[int, Any, list[str]]]:
+    """(offset, pack_into, leaves) of the calls that together pack leaves by a format, `_MOST` in each."""
+    offset, part, field = 0, "<", ""
+    given: list[str] = []
+    for letter in format[1:]:
+        field += letter
+        if letter.isdigit():
+            continue
+        if letter != "x":
+            if len(given) == _MOST:
+                yield offset, struct.Struct(part).pack_into, given
+                offset, part, given = offset + struct.calcsize(part), "<", []
+            given.append(leaves.pop(0))
+        part, field = part + field, ""
+    yield offset, struct.Struct(part).pack_into, given
+
+
 # Without a device the arrays say which; without an array it is the one that is meant where none is named.
 _ELSEWHERE = {
     True: "device is not None and (device not in devices or device.__class__ not in kinds)",
     False: "(scopes or not is_first) if device is None else (device not in devices or device.__class__ not in kinds)",
 }
 
-# A look-up finds 2 for 2.0, so types are compared besides. An int is seen at once, a tuple as long as the kernel has
-# axes costs 10 ns an axis, all others a call.
-_CHECK_AXES = """
-            try:
-                {names} = dim
-                if {wrong}: check_dim(dim)
-            except (TypeError, ValueError):
-                check_dim(dim)"""
 
-
+# A look-up finds 2 for 2.0, so types are compared besides. An int is seen at once; all others cost a call.
 def _dim_check(ndim: int) -> str:
     if ndim == 1:
         return "check_dim(dim)"
-    names = ["n%d" % axis for axis in range(ndim)]
-    return _CHECK_AXES.format(
-        names=", ".join(names), wrong=" or ".join("%s.__class__ is not int" % name for name in names)
-    )
+    from . import fastrecords
+
+    return fastrecords.axes_check(ndim)
 
 
 def _check_dim(dim: Any) -> None:
@@ -271,6 +289,6 @@ def _current_stream(ordinal: int) -> Any:
     return current.stream(ordinal)
 
 
-def _spellings(device: context.Device) -> frozenset[object]:
+def _spellings(device: Device) -> frozenset[object]:
     """How a caller may name a device."""
     return frozenset((device, str(device), device.ordinal, *(["cuda"] if device.ordinal == 0 else [])))

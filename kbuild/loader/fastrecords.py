@@ -1,10 +1,10 @@
-"""The quick launch's statements for structs, matrices, and arrays that may be None (see fastpath.py)."""
+"""The quick launch's statements for structs, matrices, arrays that may be None, and several axes (see fastpath.py)."""
 
 from __future__ import annotations
 
 from . import abi
 from .fastpath import Unexpected
-from .scalars import SEQUENCES
+from .pack import SEQUENCES
 from .values import class_of
 
 TYPE_CHECKING = False
@@ -26,6 +26,7 @@ def add(writer: Writer, type: abi.Type, value: str, path: str) -> None:
 
 def _add_matrix(writer: Writer, type: abi.Matrix, value: str) -> None:
     """A matrix of ours consists of rows that fit; other sequences are looked at."""
+    value = writer.named(value)
     kind = "kind%d" % len(writer.keys)
     writer.keys[kind] = class_of(type)
     writer.keys["flat"] = _flat
@@ -66,3 +67,20 @@ def _flat(matrix: Any, columns: int) -> list[Any]:
     if any(type(row) not in SEQUENCES or len(row) != columns for row in rows):
         raise Unexpected
     return [number for row in rows for number in row]
+
+
+# A tuple as long as the kernel has axes costs 10 ns an axis, all others a call.
+_CHECK_AXES = """
+            try:
+                {names} = dim
+                if {wrong}: check_dim(dim)
+            except (TypeError, ValueError):
+                check_dim(dim)"""
+
+
+def axes_check(ndim: int) -> str:
+    """The statements that look whether a `dim` that is no int is a tuple of ints."""
+    names = ["n%d" % axis for axis in range(ndim)]
+    return _CHECK_AXES.format(
+        names=", ".join(names), wrong=" or ".join("%s.__class__ is not int" % name for name in names)
+    )

@@ -33,8 +33,8 @@ elif lent:
     handle = torch_stream(ordinal)
     if handle: stream = handle
 if handle and lent and captures: raise Unexpected
-buffer, config, function, params, _ = slot = pop()
-pack_into(buffer, 0, start, {leaves})
+buffer, ready, _ = slot = pop()
+{packing}
 if handle:
     put_stream(buffer, {stream_offset}, handle)
     note_use(handle, stream, mine)

@@ -87,7 +87,7 @@ def _verdict(bundle: Bundle, name: str, device: Any, expected: Row | None) -> Ro
 
 def _compare(bundle: Bundle, name: str, device: Any, expected: Row) -> Row:
     kernel = bundle[name]
-    arguments = selftest.generate(kernel.parameters, expected["trial"])
+    arguments = selftest.generate(kernel.parameters, expected["trial"], expected.get("given", {}))
     samples = selftest.samples(kernel.parameters, arguments)
     wanted = {path: _wanted(sample, expected["changes"].get(path)) for path, sample in samples.items()}
     arrays = {id(sample): _upload(sample, device) for sample in samples.values()}

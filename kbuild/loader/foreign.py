@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import sys
 
-from . import abi, buffers, context, describing, frameworks, hosts, interface, waits
-from .array import array, wrap
+from . import abi, buffers, describing, frameworks, hosts, interface, naming, places, waits
+from .array_class import array, wrap
 from .errors import describe
 from .layout import abi_type
 from .values import class_of
@@ -96,7 +96,7 @@ def over_described(described: dict[str, Any], dtype: Any, place: Any, owner: Any
         raise _mismatch(error, dtype) from None
     _check_axes(view)
     if place is None:
-        place = context.device_of(view.ptr) if view.ptr else context.gpu()
+        place = places.device_at(view.ptr) if view.ptr else naming.gpu()
     return wrap(view, dtype, place, owner)
 
 

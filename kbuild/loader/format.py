@@ -26,24 +26,30 @@ Versions of the format. The first 56 bytes, and `generator` in the manifest, sta
         2026-11-30   of a kernel `launch_bounds`, of a cubin `constants`, of a kernel in it `min_blocks`
         2026-11-30   of a kernel `plain` and `shared_memory`; the type `flat`
         2026-11-30   of a kernel `cluster_dim`
+        2026-11-30   of a kernel `stated`
 """
 
 from __future__ import annotations
 
-import struct
 import zlib
 
-from . import schema
+from . import schema_faults
 from .abi import align_up
 from .canonical import decode, encode
 from .digest import sha256
-from .errors import BundleError as BundleError  # these four are part of this module's face
+from .errors import BundleError as BundleError  # what is imported as itself is part of this module's face
+from .parameter_block import layout as layout
+from .parameter_block import layout_behind as layout_behind
+from .parameter_block import writes_origin as writes_origin
+from .reading import ALIGN as ALIGN
+from .reading import HEADER as HEADER
+from .reading import MAGIC as MAGIC
+from .reading import MAX_MANIFEST_BYTES, has_too_many_brackets
+from .reading import VERSION as VERSION
+from .reading import Parsed as Parsed
 from .schema import ADJOINT as ADJOINT
 from .schema import header_of as header_of
 from .schema import header_size as header_size
-from .schema import layout as layout
-from .schema import layout_behind as layout_behind
-from .schema import writes_origin as writes_origin
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -54,13 +60,6 @@ if TYPE_CHECKING:
 
     Row = Dict[str, Any]
     Bytes = Union[bytes, memoryview]
-
-MAGIC = b"KBUNDLE\n"
-VERSION = schema.FORMAT
-HEADER = struct.Struct("<8sIIQ32s")
-ALIGN = schema.BLOB_ALIGN
-MAX_MANIFEST_BYTES = 1 << 25  # more than 10,000 kernels for ten targets
-MIN_BYTES_PER_BRACKET = 8
 
 
 def digest(manifest: Row) -> str:
@@ -110,61 +109,11 @@ def _pad(data: bytes) -> bytes:
 # Reading
 
 
-class Parsed:
-    """A bundle whose manifest is checked. `manifest` is the JSON object, `structs` are the types in it by name, `blob`
-    gives what it refers to.
-    """
-
-    __slots__ = ("_blobs", "_digest", "manifest", "structs")
-
-    def __init__(self, manifest: Row, structs: dict[str, Struct], blobs: memoryview) -> None:
-        self.manifest, self.structs = manifest, structs
-        self._blobs = blobs
-        self._digest = ""
-
-    @property
-    def digest(self) -> str:
-        """The bundle's digest, "sha256:<hex>"."""
-        if not self._digest:
-            self._digest = digest(self.manifest)
-        return self._digest
-
-    def blob(self, index: int) -> bytes:
-        """The raw bytes of a blob, both digests checked; BundleError when one is wrong."""
-        row = self.manifest["blobs"][index]
-        data = self._blobs[row["offset"] : row["offset"] + row["stored"]]
-        if sha256(data).hexdigest() != row["stored_sha256"]:
-            raise BundleError("blob %d is damaged: its stored bytes have another digest" % index)
-        if row["codec"] == "raw":
-            return bytes(data)
-        raw = _inflate(data, row["size"], index)
-        if sha256(raw).hexdigest() != row["sha256"]:
-            raise BundleError("blob %d is not what the manifest says: its raw bytes have another digest" % index)
-        return raw
-
-    def verify(self) -> None:
-        """Check every blob; BundleError for the first that is wrong."""
-        for index in range(len(self.manifest["blobs"])):
-            self.blob(index)
-
-
-def _inflate(data: memoryview, size: int, index: int) -> bytes:
-    """Decompress to exactly `size` bytes: never more, whatever the stream would unpack to."""
-    stream = zlib.decompressobj()
-    try:
-        raw = stream.decompress(data, size + 1)
-    except zlib.error as error:
-        raise BundleError("blob %d does not decompress: %s" % (index, error)) from None
-    if len(raw) != size or not stream.eof or stream.unused_data:
-        raise BundleError("blob %d is not one zlib stream of %d bytes" % (index, size))
-    return raw
-
-
 def parse(data: Bytes, lazy: bool = False) -> Parsed:
     """Read a bundle and check everything in it. BundleError says what is wrong and where.
 
-    `lazy` leaves each blob's digests to the moment when `Parsed.blob` is asked for it, and what is said of adjoints to
-    `check_backward`: the loader starts so.
+    `lazy` leaves each blob's digests to the moment when `Parsed.blob` is asked for it, and what is said of adjoints and
+    of launches to their first use (`schema_later`): the loader starts so, by way of `reading.read`.
     """
     view = memoryview(data).cast("B")
     text, start = _manifest_text(view)
@@ -172,17 +121,11 @@ def parse(data: Bytes, lazy: bool = False) -> Parsed:
     _check_extent(manifest["blobs"], view, start)
     parsed = Parsed(manifest, structs, view[start:])
     if not lazy:
-        check_backward(manifest)
+        from . import schema_later
+
+        schema_later.check(manifest, structs)
         parsed.verify()
     return parsed
-
-
-def check_backward(manifest: Row) -> None:
-    """Check what a manifest says of adjoints beyond its shape. BundleError says what is wrong and where."""
-    if any("backward" in row for row in manifest["kernels"]):
-        from . import schema_backward  # no start needs it
-
-        schema_backward.check(manifest)
 
 
 def _manifest_text(view: memoryview) -> tuple[bytes, int]:
@@ -225,12 +168,11 @@ def _check_padding(view: memoryview, start: int, end: int) -> None:
 
 
 def _read_manifest(text: bytes) -> tuple[Row, dict[str, Struct]]:
-    # An empty list takes three bytes in the text and sixty in memory: what is mostly brackets is no manifest.
-    if MIN_BYTES_PER_BRACKET * (text.count(b"[") + text.count(b"{")) > len(text) + (1 << 21):
+    if has_too_many_brackets(text):
         raise BundleError("damaged manifest: more brackets than a manifest has")
     try:
         manifest: Row = decode(text)
-        structs = schema.check(manifest)
+        structs = schema_faults.check(manifest)
         same = encode(manifest) == text
     except RecursionError:
         raise BundleError("damaged manifest: nested too deep") from None

@@ -173,6 +173,10 @@ def bind(function: FunctionType, given: object) -> dict[str, abi.Type]:
     for parameter in names:
         if parameter in types:
             annotation, type = annotation_of(function, parameter), abi_type(types[parameter])
+            if getattr(types[parameter], "stated", ()):
+                raise TypeError(
+                    "%s: %s: an overload gives types: the generic kernel itself states shapes" % (name, parameter)
+                )
             if not match(annotation, type, binding):
                 raise TypeError("%s: %s is %s, which %s does not admit" % (name, parameter, type, spell(annotation)))
             if parameter in wanted:

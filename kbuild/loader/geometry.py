@@ -13,14 +13,14 @@ from __future__ import annotations
 import operator
 import struct
 
+from .blocks import MAX_BLOCK as MAX_BLOCK
+from .blocks import MAX_THREADS as MAX_THREADS
 from .errors import describe
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-MAX_THREADS = 2**31 - 1  # of one driver launch; a thread's linear number is an int32 that every driver accepts
-MAX_BLOCK = 1024
 MAX_CLUSTER = 8  # blocks of a cluster, on every GPU that has clusters
 
 
@@ -110,11 +110,6 @@ def _header(count: int, origin: tuple[int, ...], extents: tuple[int, ...], has_o
     dividers = [divider(n) for n in extents[1:]]
     words = [count, *extents[1:], *[magic for magic, _ in dividers], *[shift for _, shift in dividers]]
     return struct.pack("<%dI%di" % (len(words), len(origin)), *words, *origin)
-
-
-def header(count: int, has_origin: bool) -> bytes:
-    """The header of a launch of `count` threads whose kernel has one coordinate."""
-    return _header(count, (0,), (count,), has_origin)
 
 
 def divider(n: int) -> tuple[int, int]:

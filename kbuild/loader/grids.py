@@ -13,6 +13,7 @@ from __future__ import annotations
 import operator
 
 from . import geometry
+from .blocks import flat_header
 from .errors import describe
 
 TYPE_CHECKING = False
@@ -213,7 +214,7 @@ def _of_grid(grid: Grid, shape: Shape, block_dim: int, max_blocks: int) -> Itera
     else:
         grids = geometry.plan(count, 1, block[0], shape.has_origin, max_blocks)
         return ((header, (blocks, 1, 1), block) for header, blocks in grids)
-    return iter([(geometry.header(count, shape.has_origin), grid.grid, block)] if count else [])
+    return iter([(flat_header(count, shape.has_origin), grid.grid, block)] if count else [])
 
 
 def _check_bounds(threads: int, shape: Shape) -> None:

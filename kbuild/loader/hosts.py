@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import context, driver, placing
+from . import context, driver, naming, placing
 from .errors import DriverError
 
 TYPE_CHECKING = False
@@ -69,7 +69,7 @@ def of(spec: Any) -> HostDevice | None:
         return spec
     if isinstance(spec, str) and spec in HOSTS:
         return HOSTS[spec]
-    if placing.simulates and (spec == "cuda" or context.ordinal_of(spec) >= 0):
+    if placing.simulates and (spec == "cuda" or naming.ordinal_of(spec) >= 0):
         return HOSTS["sim"]
     return None
 

@@ -10,7 +10,8 @@ from __future__ import annotations
 import struct
 
 from . import abi, host, interface, uses
-from .array import Shaped, array, empty
+from .array import empty
+from .array_class import Shaped, array
 from .errors import describe
 from .foreign import asarray
 from .layout import IndexedAnnotation, abi_type

@@ -11,8 +11,8 @@ import ctypes
 import os
 import struct
 
-from . import abi, blocks, context, driver, geometry, ordering, pack, placing, recent, select, uses
-from .errors import DriverError, LaunchError
+from . import abi, blocks, context, driver, ordering, pack, placing, recent, select, uses
+from .errors import LaunchError
 from .schema import header_of
 
 TYPE_CHECKING = False
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from .bundle import Bundle
 
-    Slot = tuple[Any, Any, Any, Any, Any]
+    Slot = tuple[Any, Any, Any]
 
 # The launch buffer: the driver's CUlaunchConfig, then the parameter block, which starts with the launch header. Its
 # beginning up to the first parameter depends on the geometry alone (but for the stream) and is kept as one text.
@@ -43,16 +43,16 @@ _pools: list[list[Slot]] = []  # of every loaded kernel; code stays loaded as lo
 
 
 def make_slot(function: int, offsets: list[int], size: int) -> Slot:
-    """What one launch at a time needs: (buffer, config, function, params, keep-alive).
+    """What one launch at a time needs: (buffer, arguments of `Driver.invoke`, keep-alive).
 
-    `config` and `params` point into the buffer; `offsets` are those of header and parameters in `size` bytes. The three
-    are ready-made arguments (`from_param`), which ctypes passes on as they are: 0.2 µs a launch less than `c_void_p`.
+    Config and params point into the buffer; `offsets` are those of header and parameters in `size` bytes. ctypes passes
+    on ready-made arguments (`from_param`) as they are, 0.2 µs a launch less than `c_void_p`, and a tuple of them too.
     """
     buffer = ctypes.create_string_buffer(CONFIG_SIZE + size)
     address = ctypes.addressof(buffer)
     pointers = (ctypes.c_void_p * len(offsets))(*[address + CONFIG_SIZE + offset for offset in offsets])
     ready = ctypes.c_void_p.from_param
-    return buffer, ready(address), ready(function), ready(ctypes.addressof(pointers)), pointers
+    return buffer, (ready(address), ready(function), ready(ctypes.addressof(pointers)), None), pointers
 
 
 class Loaded:
@@ -101,7 +101,8 @@ class Prefixes:
     def find(self, dim: Any, block_dim: int | None = None) -> bytes:
         """The prefix of a launch that is one grid. Raises KeyError for others, TypeError, ValueError for wrong ones."""
         block = self.block_dim if block_dim is None else block_dim
-        geometry.check_block(block)  # before the look-up, where 64.0 is as good as 64
+        if block.__class__ is not int:  # a look-up takes 64.0 for 64
+            raise KeyError(block)
         known, key = (self.known, dim) if block_dim is None else (self._others, (dim, block_dim))
         found = known.get(key)
         if found is not None:
@@ -148,13 +149,14 @@ class BundleKernel:
         self.block_dim: int = row["block_dim"]
         self.any_block_dim: bool = row.get("any_block_dim", False)
         self.waits: bool = row.get("waits", False)
-        self.shape = blocks.shape_of(row)
+        self.shape = blocks.Shape(row)
         self.size: int = row["size"]
         self.offsets: list[int] = [p["offset"] for p in row["parameters"]]
         self.parameters: list[tuple[str, abi.Type]] = [
             (p["name"], abi.parse(p["type"], bundle.structs)) for p in row["parameters"]
         ]
         self.optional: frozenset[str] = frozenset(row.get("optional", ()))
+        self.stated: Any = row.get("stated")  # what launches are held against; a `stated.Stated` from the first on
         start = header_of(row)
         fields = [(type, offset) for (_, type), offset in zip(self.parameters, self.offsets)]
         block = pack.fields_format(fields, start, self.size)
@@ -215,6 +217,10 @@ class BundleKernel:
 
             providers.launch_on(gpu.kind, self.source or self, dim, args, stream, gpu, block_dim, max_blocks)
             return
+        if self.stated is not None:
+            from . import stated  # few kernels say anything
+
+            stated.hold(self, packing.values, dim, block_dim, gpu)
         if is_empty:
             return
         if stream is None and context.scopes:
@@ -222,16 +228,11 @@ class BundleKernel:
 
             stream = current.stream(gpu.ordinal)
             handle = ordering.stream_handle(stream)
-        if packing.tensors:
-            from . import frameworks
-
-            stream, handle = frameworks.follow(gpu.ordinal, stream, handle, packing.streams, packing.tensors)
         loaded = self.load(gpu)
-        for producer in packing.streams:
-            if max(producer, 1) != max(handle, 1):  # 0 and 1 both mean the default stream
-                from . import waits
+        if packing.streams or packing.tensors:
+            from . import lending
 
-                waits.wait_unless_captured(gpu, producer, handle)
+            stream, handle = lending.follow(gpu, stream, handle, packing)
         uses.note(handle, stream, packing.owners)
         for one in self.plan(dim, block_dim, max_blocks, loaded):
             start = prefix(loaded.attributes, *one, shared=blocks.shared_of(dim, loaded.shape))
@@ -279,41 +280,28 @@ class BundleKernel:
     def plan(self, dim: Any, block_dim: int | None, max_blocks: int = 0, loaded: Loaded | None = None) -> Any:
         """The grids of a launch; without a block_dim the device where it is loaded decides. Raises LaunchError."""
         known = self if loaded is None else loaded
-        block = known.block_dim if block_dim is None else block_dim
-        try:
-            return blocks.plan(dim, known.shape, block, max_blocks)
-        except (ValueError, TypeError) as error:
-            raise LaunchError("%s: %s" % (self.name, error)) from None
+        return self._ask(blocks.plan, dim, known.shape, known.block_dim if block_dim is None else block_dim, max_blocks)
 
     def stream_of(self, stream: Any) -> int:
         """A stream's handle. Raises LaunchError."""
+        return self._ask(ordering.stream_handle, stream)  # type: ignore[no-any-return]
+
+    def _ask(self, question: Callable[..., Any], *args: Any) -> Any:
         try:
-            return ordering.stream_handle(stream)
-        except TypeError as error:
+            return question(*args)
+        except (ValueError, TypeError) as error:
             raise LaunchError("%s: %s" % (self.name, error)) from None
 
     def device_of(self, packing: pack.Packing, wanted: Any) -> Any:
-        """The device asked for, which must be the arrays' own."""
-        places = packing.places + [(path, self._owner(path, ptr)) for path, ptr in packing.addresses]
-        reason = "the launch"
-        if wanted is None and places:
-            reason, wanted = "parameter %s" % places[0][0], places[0][1]
-        found = context.get_device(wanted)
-        for path, device in places:
-            if device is not found and not _is_open(device, found):
-                message = "%s: parameter %s: the array is on %s, but %s is on %s"
-                raise LaunchError(message % (self.name, path, device, reason, found))
-        return found
+        """The device asked for, which must be the arrays' own. Raises LaunchError."""
+        places = packing.places
+        if not packing.addresses:
+            found = context.get_device(places[0][1] if wanted is None and places else wanted)
+            if all(place is found for _, place in places):
+                return found
+        from . import places as elsewhere  # for arrays of other libraries, and on other GPUs
 
-    def _owner(self, path: str, ptr: int) -> context.Device:
-        """The device of a foreign array's memory."""
-        try:
-            return context.device_of(ptr)
-        except DriverError as error:
-            if error.call != "cuPointerGetAttribute" or error.code != 1:
-                raise
-        message = "%s: parameter %s: there is no GPU memory at 0x%x: it is host memory, or was freed"
-        raise LaunchError(message % (self.name, path, ptr))
+        return elsewhere.device_of(self.name, packing, wanted)
 
     def block_for(self, row: dict[str, Any], gpu: select.Device) -> int:
         """Threads of a block where a launch names none, by the row of the cubin that the GPU runs."""
@@ -346,22 +334,15 @@ class BundleKernel:
 
     def invoke(self, loaded: Loaded, slot: Slot) -> None:
         """Launches what a slot holds, in the GPU's own context where the current one will not do."""
-        _, config, function, params, _ = slot
+        _, ready, _ = slot
         invoke = driver.get().invoke
-        status = invoke(config, function, params, None)
+        status = invoke(*ready)
         if status in driver.WRONG_CONTEXT:
             with loaded.device.current():
-                status = invoke(config, function, params, None)
+                status = invoke(*ready)
         if status:
             about = "%s on %s (%s)" % (self.name, loaded.device, loaded.device.name)
             raise driver.get().error("cuLaunchKernelEx", status, about)
-
-
-def _is_open(device: Any, peer: Any) -> bool:
-    """Whether kernels of a GPU have been let at another one's memory."""
-    from . import peers
-
-    return device.kind == "cuda" and peers.is_open(device, peer)
 
 
 def _empty_pools() -> None:

@@ -10,7 +10,7 @@ import sys
 
 from . import abi
 from .errors import describe, did_you_mean
-from .scalars import SEQUENCES
+from .pack import SEQUENCES
 from .values import Mat, Vec, class_of
 
 TYPE_CHECKING = False
@@ -163,7 +163,12 @@ def _struct_type(cls: type) -> abi.Struct:
 
 def _field_type(cls: type, name: str, field: str) -> abi.Type:
     try:
-        return abi_type(_evaluated(cls, field))
+        annotation = _evaluated(cls, field)
+        if isinstance(annotation, ArrayAnnotation) and annotation.stated:
+            raise TypeError(
+                "a shape is stated of a kernel's parameters, not of fields: write ndim=%d" % annotation.ndim
+            )
+        return abi_type(annotation)
     except TypeError as error:
         raise type(error)("field %r of struct %s: %s" % (field, name, error)) from None
 

@@ -7,7 +7,6 @@ which the launch waits for.
 from __future__ import annotations
 
 from . import abi, interface
-from .errors import describe
 from .pack import Packing, Refused
 
 TYPE_CHECKING = False
@@ -17,19 +16,17 @@ if TYPE_CHECKING:
 
 def add(packing: Packing, type: abi.Array, value: Any, path: str) -> None:
     """Adds another library's array to a packing. Raises Refused."""
-    if isinstance(type, abi.IndexedArray):
-        raise Refused(path, "wanted %s, got %s%s" % (type, describe(value), _hint(type, value)))
-    if interface.is_tensor(value):
-        _add_tensor(packing, type, value, path)
-        return
-    described = None if interface.is_jax(value) else _interface_of(value, path)
+    is_asked = not (isinstance(type, abi.IndexedArray) or interface.is_tensor(value) or interface.is_jax(value))
+    described = _interface_of(value, path) if is_asked else None
     if described is not None:
-        _add_described(packing, type, value, path, described, None)
-    elif not _add_lent(packing, type, value, path):
-        raise Refused(path, "wanted %s, got %s%s" % (type, describe(value), _hint(type, value)))
+        add_described(packing, type, value, path, described, None)
+        return
+    from . import lent_tensors
+
+    lent_tensors.add(packing, type, value, path)
 
 
-def _add_described(packing: Packing, type: abi.Array, value: Any, path: str, described: Any, place: Any) -> None:
+def add_described(packing: Packing, type: abi.Array, value: Any, path: str, described: Any, place: Any) -> None:
     """The array as its interface describes it, on a device where that is known. Raises Refused."""
     try:
         view = interface.read(described, type.element, type.ndim)
@@ -45,41 +42,6 @@ def _add_described(packing: Packing, type: abi.Array, value: Any, path: str, des
         packing.streams.add(view.stream)
 
 
-def _add_tensor(packing: Packing, type: abi.Array, tensor: Any, path: str) -> None:
-    from . import frameworks
-
-    try:
-        place, described = frameworks.place_of(tensor), frameworks.described(tensor)
-    except interface.Mismatch as error:
-        raise Refused(path, "wanted %s, got %s" % (type, error)) from None
-    if place.kind != "cuda":
-        raise Refused(path, "wanted %s, got %s%s" % (type, describe(tensor), IN_HOST_MEMORY))
-    _add_described(packing, type, tensor, path, described, place)
-    packing.tensors.append(tensor)
-
-
-def _add_lent(packing: Packing, type: abi.Array, value: Any, path: str) -> bool:
-    """An array by DLPack; False where the value has none, or is on the host."""
-    from . import current, dlpack
-
-    if not dlpack.is_lender(value):
-        return False
-    try:
-        place = dlpack.place_of(value)
-        if place.kind != "cuda":
-            return False
-        made = dlpack.from_dlpack(value, type.element)
-    except (TypeError, BufferError) as error:
-        raise Refused(path, "wanted %s, got %s: %s" % (type, describe(value), error)) from None
-    if made.ndim != type.ndim:
-        raise Refused(path, "wanted %s, got an array of shape %r" % (type, made.shape))
-    packing.values.append(made._descriptor)
-    packing.owners.append(made._owner)
-    packing.places.append((path, place))
-    packing.streams.add(current.handle(place))  # which the library has let wait
-    return True
-
-
 def _interface_of(value: Any, path: str) -> Any:
     """What another library says about its array; asked once, since answering may take 10 µs."""
     try:
@@ -90,14 +52,15 @@ def _interface_of(value: Any, path: str) -> Any:
         raise Refused(path, "%s refuses to lend its memory: %s" % (type(value).__name__, error)) from None
 
 
-IN_HOST_MEMORY = " in host memory: copy it to the GPU with kb.array(…) first"
+def follow(gpu: Any, stream: Any, handle: int, packing: Packing) -> tuple[Any, int]:
+    """(stream, handle) of a launch with these arguments, which waits for what their libraries are still doing."""
+    if packing.tensors:
+        from . import frameworks
 
+        stream, handle = frameworks.follow(gpu.ordinal, stream, handle, packing.streams, packing.tensors)
+    for producer in packing.streams:
+        if max(producer, 1) != max(handle, 1):  # 0 and 1 both mean the default stream
+            from . import waits
 
-def _hint(type: abi.Array, value: object) -> str:
-    own = getattr(value, "_type", None)
-    if isinstance(type, abi.IndexedArray) and not isinstance(own, abi.IndexedArray):
-        return ": make it one with kb.indexedarray(data, indices)"
-    if isinstance(own, abi.IndexedArray) and not isinstance(type, abi.IndexedArray):
-        return ": pass its contiguous(), or annotate the parameter with kb.indexedarray"
-    is_on_host = hasattr(value, "__array_interface__") or isinstance(value, (list, bytes, bytearray, memoryview))
-    return IN_HOST_MEMORY if is_on_host or hasattr(value.__class__, "__dlpack__") else ""
+            waits.wait_unless_captured(gpu, producer, handle)
+    return stream, handle

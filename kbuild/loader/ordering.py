@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import operator
 from ctypes import c_int, c_uint64
 
 from . import driver
-from .errors import describe
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    pass
 
 DEFAULT = c_uint64()  # the default stream's handle; of a number ctypes would make such an object at each call
 _RELAXED = 2  # CUstreamCaptureMode
@@ -59,23 +57,6 @@ def stream_handle(stream: object) -> int:
     if getattr(stream.__class__, "_kb_stream_", False):  # one of ours, without the protocol's detour
         own: int = stream._handle.value  # type: ignore[attr-defined]
         return own
-    try:
-        handle = operator.index(stream if isinstance(stream, int) else _handle_of(stream))
-    except MemoryError:
-        raise
-    except Exception:  # the object's own code may fail in any way
-        handle = -1
-    if isinstance(stream, bool) or not 0 <= handle < 1 << 64:
-        raise TypeError(
-            "stream wants None, a handle, or an object with __cuda_stream__, .cuda_stream, .handle or .ptr; got %s"
-            % describe(stream)
-        )
-    return handle
+    from . import foreign_streams
 
-
-def _handle_of(stream: Any) -> Any:
-    protocol = getattr(stream, "__cuda_stream__", None)
-    if protocol is not None:
-        return (protocol() if callable(protocol) else protocol)[1]
-    handles = (getattr(stream, name, None) for name in ("cuda_stream", "handle", "ptr"))
-    return next((handle for handle in handles if handle is not None), None)
+    return foreign_streams.handle_of(stream)

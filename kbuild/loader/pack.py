@@ -7,16 +7,20 @@ as one run of bytes. `Packing.add` turns a value into the numbers that the forma
 
 from __future__ import annotations
 
+import struct
 import sys
 
 from . import abi
 from .errors import LaunchError, describe
-from .scalars import coerce
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+
+# Exact classes that a launch unpacks without looking closer; every vector and matrix class joins them.
+SEQUENCES: set[type] = {tuple, list}
+_PLAIN = {"bool": bool, "int": int, "uint": int, "float": float}  # by a scalar's kind: of these `struct` is the judge
 
 # What has a length and can be gone through, and still is no list of values in an order of its own.
 NO_SEQUENCES = (str, bytes, bytearray, memoryview, dict, set, frozenset)
@@ -107,6 +111,11 @@ class Packing:
             records.add(self, type, value, path)
 
     def add_scalar(self, type: abi.Scalar, value: Any, path: str) -> None:
+        if value.__class__ is _PLAIN[type.kind] and _fits(type, value):
+            self.values.append(value)
+            return
+        from .scalars import coerce  # for numbers of other kinds, and for words
+
         try:
             self.values.append(coerce(type, value))
         except (TypeError, OverflowError, ValueError) as error:
@@ -133,6 +142,14 @@ class Packing:
         from . import lending  # no part of a start
 
         lending.add(self, type, value, path)
+
+
+def _fits(type: abi.Scalar, value: Any) -> bool:
+    try:
+        struct.pack("<" + type.code, value)  # as it is written: in its own format no float is too large
+    except (struct.error, OverflowError):
+        return False
+    return True
 
 
 def arguments(name: str, parameters: Any, args: Any, optional: frozenset[str]) -> Packing:

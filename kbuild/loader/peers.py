@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from ctypes import c_int
 
-from . import context, driver
+from . import context, driver, naming
 from .errors import DriverError
 from .memory import pools
 
@@ -38,7 +38,7 @@ def set_peer_access(device: Any, peer: Any, enabled: bool = True) -> None:
 
     A launch on `peer` takes such arrays from then on. Raises DriverError where the two GPUs have no way to each other.
     """
-    place, other = context.gpu(device), context.gpu(peer)
+    place, other = naming.gpu(device), naming.gpu(peer)
     if place is other:
         return
     if not can_access(other, place):

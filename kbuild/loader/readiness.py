@@ -10,7 +10,7 @@ from __future__ import annotations
 from ctypes import byref, c_int, c_uint64
 
 from . import bundle as bundles
-from . import context, dispatch, driver, explaining, finder, generic, geometry, resolve, select
+from . import context, dispatch, driver, explaining, finder, generic, geometry, refusals, resolve, select
 from .errors import BundleError, LaunchError, describe, did_you_mean
 from .kernel import BundleKernel
 from .types import Kernel
@@ -132,10 +132,10 @@ def require(bundle: Bundle, kernels: Any, device: Any) -> None:
             continue
         for index in indices:
             rows = bundle.rows_of(index)
-            selection = select.candidates(gpu, rows, bundle.allow_ptx)
-            if not selection.order:
+            if not explaining.best_of(bundle, gpu, rows):
                 uncovered += rows
-                problems += explaining.describe_refusals(bundle.names[index], rows, selection.refusals)
+                refused = refusals.reasons(gpu, rows, bundle.allow_ptx)
+                problems += explaining.describe_refusals(bundle.names[index], rows, refused)
     if problems:
         place = explaining.describe_device(gpu)
         head = "%s lacks some of %d required kernels on %s:" % (bundle, len(wanted), place)
@@ -163,11 +163,10 @@ def coverage(bundle: Bundle, device: Any) -> list[Row]:
     found = []
     for name in bundle.kernels:
         rows = bundle.rows_of(bundle[name].index)
-        selection = select.candidates(gpu, rows, bundle.allow_ptx)
-        best = rows[selection.order[0]] if selection.order else {}
+        best = explaining.best_of(bundle, gpu, rows)
         row: Row = {"kernel": name}
         row.update({key: best.get(key) for key in ("target", "arch", "toolchain", "kind")})
-        row["refusals"] = [(rows[i]["target"], reason) for i, reason in selection.refusals]
+        row["refusals"] = [(rows[i]["target"], reason) for i, reason in refusals.reasons(gpu, rows, bundle.allow_ptx)]
         found.append(row)
     return found
 
@@ -206,8 +205,8 @@ def default_block(kernel: BundleKernel, device: Any) -> int:
         return kernel.block_dim
     gpu = _gpu(device)
     rows = kernel.bundle.rows_of(kernel.index)
-    selection = select.candidates(gpu, rows, kernel.bundle.allow_ptx)
-    return kernel.block_for(rows[selection.order[0]], gpu) if selection.order else kernel.load(gpu).block_dim
+    best = explaining.best_of(kernel.bundle, gpu, rows)
+    return kernel.block_for(best, gpu) if best else kernel.load(gpu).block_dim
 
 
 def properties(kernel: BundleKernel, device: Any) -> tuple[int, int, int]:

@@ -10,7 +10,7 @@ import sys
 
 from . import bundle as bundles
 from . import finder, identity, pack
-from .errors import LaunchError, LoaderError, describe, did_you_mean, kept
+from .errors import LaunchError, LoaderError, describe, did_you_mean
 from .types import Kernel
 
 TYPE_CHECKING = False
@@ -78,8 +78,16 @@ def launch(
     try:
         target.launch(dim, inputs, stream, device, block_dim, max_blocks)
     except LoaderError as error:
-        kernel.error = kept(error)
+        kernel.error = _kept(error)
         raise
+
+
+def _kept(error: LoaderError) -> LoaderError:
+    """An error to be kept: without its traceback, whose frames hold the arguments' arrays."""
+    made: LoaderError = error.__class__.__new__(error.__class__)
+    made.args = error.args
+    made.__dict__.update(error.__dict__)
+    return made
 
 
 def compiled(kernel: Any, args: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Which numbers fit a kernel's scalar, how they are rounded, and what a launch may take apart into numbers."""
+"""Which numbers fit a kernel's scalar, and how they are rounded."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ from . import abi
 from .errors import describe
 
 _FLOAT_PACK = {"float16": struct.Struct("<e"), "float32": struct.Struct("<f")}
-# Exact classes that a launch unpacks without looking closer; every vector and matrix class joins them.
-SEQUENCES: set[type] = {tuple, list}
 
 
 def coerce(scalar: abi.Scalar, value: object) -> object:

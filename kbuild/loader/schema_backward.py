@@ -9,7 +9,7 @@ from __future__ import annotations
 from . import abi, struct_table
 from .errors import BundleError
 from .schema import ADJOINT, SAVED
-from .schema_rest import check_paths
+from .schema_faults import check_paths
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

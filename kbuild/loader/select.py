@@ -1,6 +1,6 @@
-"""Which cubin a GPU gets: one pure function from a device and the rows of a manifest to an order and refusals.
+"""Which cubin a GPU gets: one pure function from a device and the rows of a manifest to an order.
 
-    candidates(Device("RTX 4090", 8, 9, (13, 0)), rows)  →  order [2, 0], refusals [(1, "sm_87 is Tegra code …")]
+    order(Device("RTX 4090", 8, 9, (13, 0)), rows)  →  [2, 0], and refusals.py says why not 1: "sm_87 is Tegra code …"
 
 A Tegra takes cubins of exactly its architecture. Any other GPU takes, among non-Tegra architectures, its own `a`, its
 family's `f`, then its major version with the highest minor not above its own; of equals the newest toolchain that the
@@ -52,127 +52,42 @@ class Device:
         return "%s (sm_%d, driver for CUDA %d.%d)" % (self.name, self.number, self.driver[0], self.driver[1])
 
 
-class Selection:
-    """`order`: indices of the rows to try, best first. `refusals`: `(index, reason)` for every other row."""
-
-    __slots__ = ("order", "refusals")
-
-    def __init__(self, order: list[int], refusals: list[tuple[int, str]]) -> None:
-        self.order, self.refusals = order, refusals
-
-
-class _Refused(Exception):
-    """A row that this device must not get; the text says why."""
-
-
-def candidates(device: Device, cubins: Sequence[Row], allow_ptx: bool = False) -> Selection:
-    """The rows that `device` may load, best first, and for each other row the reason in words.
+def order(device: Device, cubins: Sequence[Row], allow_ptx: bool = False) -> list[int]:
+    """The indices of the rows that `device` may load, best first.
 
     `cubins` are rows of the manifest (`arch`, `kind`, `cuda`, `driver`) that hold the kernel wanted.
     """
-    ranked: list[tuple[Rank, int]] = []
-    refusals: list[tuple[int, str]] = []
-    for index, row in enumerate(cubins):
-        try:
-            ranked.append((_rank(device, row, allow_ptx), index))
-        except _Refused as refused:
-            refusals.append((index, str(refused)))
-    ranked.sort()
-    return Selection([index for _, index in ranked], refusals)
+    places = [(rank(device, row, allow_ptx), index) for index, row in enumerate(cubins)]
+    return [index for place, index in sorted(places) if place]
 
 
-def _rank(device: Device, row: Row, allow_ptx: bool) -> Rank:
-    """The row's place in the order, lowest first; raises _Refused."""
-    number, suffix = _split(row["arch"])
-    cuda = (row["cuda"][0], row["cuda"][1])
-    if row["kind"] == "ptx":
-        if not allow_ptx:
-            raise _Refused("PTX would be compiled on this machine, which the caller did not allow")
-        fit = _ptx_fit(device, number, suffix)
-        _check_ptx_driver(device, cuda)
+def rank(device: Device, row: Row, allow_ptx: bool) -> Rank:
+    """The row's place in the order, lowest first; nothing, (), where the device must not get it."""
+    number, suffix = split(row["arch"])
+    cuda, oldest = tuple(row["cuda"]), tuple(row["driver"])
+    is_ptx = row["kind"] == "ptx"
+    if is_ptx:
+        is_right = allow_ptx and cuda <= device.driver
+    elif device.is_tegra:  # where drivers of CUDA 11 take each other's code, and minor versions matter in all others
+        is_right = number == device.number and (cuda <= device.driver or cuda[0] == device.driver[0] == 11)
     else:
-        fit = _tegra_fit(device, number, suffix) if device.is_tegra else _desktop_fit(device, number, suffix)
-        _check_cubin_driver(device, cuda)
-    _check_oldest_driver(device, row)
-    newest_first = (-cuda[0], -cuda[1])
-    return (int(row["kind"] == "ptx"), *fit, *newest_first)
+        is_right = number not in TEGRA and number // 10 == device.major and cuda[0] <= device.driver[0]
+    if suffix == "a":
+        is_right = is_right and number == device.number
+    elif suffix == "f":
+        is_right = is_right and device.number in FAMILIES.get(number, ())
+    if not is_right or number > device.number or oldest > device.driver:
+        return ()
+    return (int(is_ptx), ("a", "f", "").index(suffix), -number, -cuda[0], -cuda[1])
 
 
 def number_of(arch: str) -> int:
     """The compute capability that an architecture is made for, as it writes it: of `sm_90a` 90."""
-    return _split(arch)[0]
+    return split(arch)[0]
 
 
-def _split(arch: str) -> tuple[int, str]:
+def split(arch: str) -> tuple[int, str]:
     """`sm_90a` and `compute_90a` as (90, "a")."""
     tail = arch.partition("_")[2]
     suffix = tail[-1:] if tail[-1:] in ("a", "f") else ""
-    digits = tail[: len(tail) - len(suffix)]
-    if not (digits.isascii() and digits.isdigit()):
-        raise _Refused("%r is not an architecture that this version of kbuild knows" % arch)
-    return int(digits), suffix
-
-
-def _tegra_fit(device: Device, number: int, suffix: str) -> Rank:
-    if number != device.number:
-        kind = "Tegra" if number in TEGRA else "desktop"
-        raise _Refused(
-            "sm_%d%s is %s code; a Tegra GPU runs only code made for exactly its architecture, sm_%d"
-            % (number, suffix, kind, device.number)
-        )
-    return (("a", "f", "").index(suffix), 0)
-
-
-def _desktop_fit(device: Device, number: int, suffix: str) -> Rank:
-    if number in TEGRA:
-        raise _Refused("sm_%d%s is Tegra code; only that Jetson runs it" % (number, suffix))
-    if suffix == "a" and number != device.number:
-        raise _Refused("sm_%da runs on compute capability %d.%d only" % (number, number // 10, number % 10))
-    if suffix == "f" and device.number not in FAMILIES.get(number, ()):
-        raise _Refused("sm_%df runs on its own family only, and sm_%d is not in it" % (number, device.number))
-    if number // 10 != device.major:
-        raise _Refused("sm_%d is of another major version than sm_%d" % (number, device.number))
-    if number > device.number:
-        raise _Refused("sm_%d is newer than sm_%d" % (number, device.number))
-    return (("a", "f", "").index(suffix), -number)
-
-
-def _ptx_fit(device: Device, number: int, suffix: str) -> Rank:
-    if suffix == "a" and number != device.number:
-        raise _Refused("compute_%da is for compute capability %d.%d only" % (number, number // 10, number % 10))
-    if suffix == "f" and device.number not in FAMILIES.get(number, ()):
-        raise _Refused("compute_%df is for its own family only, and sm_%d is not in it" % (number, device.number))
-    if number > device.number:
-        raise _Refused("compute_%d is newer than sm_%d" % (number, device.number))
-    return (("a", "f", "").index(suffix), -number)
-
-
-def _check_cubin_driver(device: Device, cuda: Version) -> None:
-    """Desktop drivers run their own major version and older; on a Tegra minor versions are not compatible either."""
-    if device.is_tegra:
-        is_jetpack_5 = cuda[0] == device.driver[0] == 11
-        admitted = is_jetpack_5 or cuda <= device.driver
-    else:
-        admitted = cuda[0] <= device.driver[0]
-    if not admitted:
-        raise _Refused(
-            "built by CUDA %d.%d, and the driver speaks CUDA %d.%d"
-            % (cuda[0], cuda[1], device.driver[0], device.driver[1])
-        )
-
-
-def _check_ptx_driver(device: Device, cuda: Version) -> None:
-    if cuda > device.driver:
-        raise _Refused(
-            "PTX of CUDA %d.%d is newer than the driver, which speaks CUDA %d.%d"
-            % (cuda[0], cuda[1], device.driver[0], device.driver[1])
-        )
-
-
-def _check_oldest_driver(device: Device, row: Row) -> None:
-    oldest = (row["driver"][0], row["driver"][1])
-    if oldest > device.driver:
-        raise _Refused(
-            "needs a driver for CUDA %d.%d, and this one speaks CUDA %d.%d"
-            % (oldest[0], oldest[1], device.driver[0], device.driver[1])
-        )
+    return int(tail[: len(tail) - len(suffix)]), suffix

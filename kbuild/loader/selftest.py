@@ -73,13 +73,17 @@ def dim_of(ndim: int, block_dim: int, whole_blocks: bool, cluster_dim: int = 1) 
     return WHOLE_DIMS[ndim]
 
 
-def generate(parameters: list[tuple[str, abi.Type]], trial: int) -> dict[str, Any]:
-    """Arguments by parameter. Trial 0 has small random integers, 1 ones, 2 zeros. Raises Unsuitable."""
+def generate(parameters: list[tuple[str, abi.Type]], trial: int, given: Row | None = None) -> dict[str, Any]:
+    """Arguments by parameter. Trial 0 has small random integers, 1 ones, 2 zeros. `given` are shapes of arrays and
+    numbers by parameter, which are so whatever the trial. Raises Unsuitable.
+    """
     source = _Source(trial + 1)
-    return {name: _value(type, source, trial) for name, type in parameters}
+    return {name: _value(type, source, trial, (given or {}).get(name)) for name, type in parameters}
 
 
-def _value(type: abi.Type, source: _Source, trial: int) -> Any:
+def _value(type: abi.Type, source: _Source, trial: int, given: Any = None) -> Any:
+    if given is not None and isinstance(type, abi.Scalar):
+        return given
     if isinstance(type, abi.Scalar):
         return _number(type, source.next(), trial)
     if isinstance(type, abi.Vector):
@@ -92,7 +96,7 @@ def _value(type: abi.Type, source: _Source, trial: int) -> Any:
     assert isinstance(type, abi.Array)
     if _holds_array(type.element):
         raise Unsuitable("arrays inside the elements of an array are not generated")
-    shape = EXTENTS[type.ndim]
+    shape = EXTENTS[type.ndim] if given is None else tuple(given)
     count = 1
     for extent in shape:
         count *= extent

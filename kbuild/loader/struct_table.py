@@ -1,4 +1,4 @@
-"""A manifest's table of structs as types: read only where a bundle has any."""
+"""A manifest's table of structs as types, and paths into them: read only where a bundle has any."""
 
 from __future__ import annotations
 
@@ -43,3 +43,13 @@ def name_in(spelling: str) -> str | None:
     """The name of the struct that a spelling contains, or None."""
     start = spelling.find("struct:")
     return None if start < 0 else spelling[start + 7 :].rstrip("]")
+
+
+def has_array(types: dict[str, abi.Type], path: str) -> bool:
+    """Whether a path leads to an array: the name of one of the types, then fields of structs (`model.mask`)."""
+    name, *fields = path.split(".")
+    type = types.get(name)
+    for field in fields:
+        known = {one.name: one.type for one in type.fields} if isinstance(type, abi.Struct) else {}
+        type = known.get(field)
+    return isinstance(type, abi.Array)

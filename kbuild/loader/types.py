@@ -72,6 +72,7 @@ _KERNEL_OPTIONS = {
     "cluster_dim": int,
     "max_iterations": int,
     "launch_bounds": object,
+    "launch_dim": object,
     "max_registers": int,
     "fast_math": bool,
 }
@@ -178,9 +179,11 @@ def kernel(function: Any = None, **options: object) -> Any:
     not fit is spilled) alike; `enable_backward`, `block_dim` (threads a block unless the launch says otherwise; by
     default as many as suit the code and the GPU), `cluster_dim` (blocks of a cluster, which run together and reach one
     another's shared memory, on GPUs of compute capability 9.0 and later), `launch_bounds` (most threads of a block, or
-    that and how many blocks a multiprocessor is to hold at least, or "auto"), `max_iterations` (how many trips a loop
-    takes at most, each time it is entered, whose number of trips is not known before: gradients then need no run that
-    counts them; one that takes more is an error of the launch that goes backward). An unknown one raises TypeError.
+    that and how many blocks a multiprocessor is to hold at least, or "auto"), `launch_dim` (over how many threads it is
+    launched, exactly: for each axis the name of a stated size or of an int parameter, or a number; other launches are
+    refused), `max_iterations` (how many trips a loop takes at most, each time it is entered, whose number of trips is
+    not known before: gradients then need no run that counts them; one that takes more is an error of the launch that
+    goes backward). An unknown one raises TypeError.
     """
     for name, value in options.items():
         _check_option(name, value)
@@ -188,6 +191,10 @@ def kernel(function: Any = None, **options: object) -> Any:
         from . import launch_bounds  # few kernels state any
 
         launch_bounds.check(options)
+    if "launch_dim" in options:
+        from . import launch_dim
+
+        launch_dim.check(options)
     if function is None:
         return lambda decorated: kernel(decorated, **options)
     made = Kernel(function, options)

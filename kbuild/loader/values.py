@@ -13,7 +13,8 @@ import operator
 
 from . import abi
 from .errors import describe
-from .scalars import SEQUENCES, coerce, int_range, round_float
+from .pack import SEQUENCES
+from .scalars import coerce, int_range, round_float
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import cubin, format
+from . import cubin, format, schema_later
 from .errors import BundleError
 
 TYPE_CHECKING = False
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 
 def verify(bundle: Bundle) -> None:
-    """Checks every cubin: both digests, and its own tables against the manifest; and what that says of adjoints. Raises
-    BundleError.
+    """Checks every cubin: both digests, and its own tables against the manifest; and what that says of adjoints and of
+    launches. Raises BundleError.
     """
-    format.check_backward(bundle.manifest)
+    schema_later.check(bundle.manifest, bundle.structs)
     for row in bundle.manifest["cubins"]:
         data = bundle.parsed.blob(row["blob"])
         if row["kind"] == "cubin":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 
 from . import abi, hosts
-from .array import array, put_gradient, wrap
+from .array_class import array, put_gradient, wrap
 from .errors import describe
 from .interface import View, contiguous_strides, inner_shape
 from .kinds import count

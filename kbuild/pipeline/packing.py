@@ -154,6 +154,8 @@ def _kernels(
             bounds=bounds,
             is_plain=bool(kernel.expression),
             shared_memory=lowered.get("shared_memory", 0),
+            stated=lowered["stated"],
+            line=kernel.span.line,
         )
         if kernel.expression:
             row["backward"] = {"refused": _IN_CUDA, "line": kernel.span.line}

@@ -5,7 +5,8 @@ Each `of_…` gives what `loader.tape.watching.function` wants as `back`, or Non
 
 from __future__ import annotations
 
-from kbuild.loader.array import array, empty, wrap
+from kbuild.loader.array import empty
+from kbuild.loader.array_class import array, wrap
 from kbuild.loader.interface import View
 from kbuild.loader.tape import adding
 

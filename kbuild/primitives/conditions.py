@@ -40,7 +40,7 @@ class Setter:
             return  # compiled here, by what is installed
         bundle = target.bundle
         rows = bundle.rows_of(target.index)
-        order = select.candidates(device, rows, bundle.allow_ptx).order
+        order = select.order(device, rows, bundle.allow_ptx)
         if order and rows[order[0]]["cuda"] < OLDEST:
             row = rows[order[0]]
             raise LaunchError(

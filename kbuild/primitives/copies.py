@@ -7,7 +7,7 @@ where a copy cannot be made here the answer is False, and the driver's own copie
 from __future__ import annotations
 
 from kbuild.loader import abi, context, driver, resolve, standin, types
-from kbuild.loader.array import wrap
+from kbuild.loader.array_class import wrap
 from kbuild.loader.errors import LaunchError, LoaderError
 from kbuild.loader.interface import View
 from kbuild.primitives import views

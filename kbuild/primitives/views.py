@@ -5,7 +5,8 @@ from __future__ import annotations
 import operator
 
 from kbuild.loader import abi, copying, interface, ordering, waits
-from kbuild.loader.array import array, empty, wrap
+from kbuild.loader.array import empty
+from kbuild.loader.array_class import array, wrap
 from kbuild.loader.errors import describe
 from kbuild.loader.foreign import asarray
 from kbuild.loader.values import class_of

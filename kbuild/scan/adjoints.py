@@ -16,6 +16,7 @@ from kbuild.errors import InternalError, KbuildError, Report
 from kbuild.intrinsics.table import has_effects
 from kbuild.ir import nodes
 from kbuild.ir.presence import optional_parameters
+from kbuild.ir.stated import rows
 from kbuild.ir.types import Array, Struct, Type
 from kbuild.ir.verify import verify
 from kbuild.loader import format
@@ -100,6 +101,7 @@ def lower_adjoints(
     lowered = lowered_unit(unit, [(made.kernel, row) for _, made, row in kernels], {}, request.show)
     for primal, made, row in kernels:
         lowered.rows[row.name]["optional"] = optional_arrays(primal, made)
+        lowered.rows[row.name]["stated"] = [list(one) for one in rows(primal)]  # its first parameters are the primal's
     return replace(lowered, backward=backward)
 
 

@@ -18,6 +18,7 @@ from typing import Any
 from kbuild.cuda import includes, signature
 from kbuild.errors import CompileError, Diagnostic, Span
 from kbuild.ir.types import Struct, Type, structs_in
+from kbuild.lang import stated
 from kbuild.lang.annotations import parameter_type, parameters_of
 from kbuild.lang.reach import Reach
 from kbuild.lang.source import Definition, SourceFile, definition_of, head
@@ -109,6 +110,9 @@ def _parameters(kernel: CudaKernel, file: SourceFile, definition: Definition) ->
         elif not isinstance(type, Type) or is_indexed(type):
             text = f"{argument.arg!r} of a kernel in CUDA C++ is a number, a vector, a matrix, a struct or an array"
             faults.append(Diagnostic("KB102", text, file.span(argument), help="write its type out, as in `x: float`"))
+        elif stated.of_parameter(kernel, argument):
+            text = f"a shape is stated of kernels in Python, and {kernel.name} is CUDA C++: nobody would look at it"
+            faults.append(Diagnostic("KB102", text, file.span(argument), help="write `ndim=` there"))
         else:
             type = _as_passed(type, kernel.cuda.arrays)
             found.append(signature.Parameter(argument.arg, type, file.span(argument).line))
@@ -207,6 +211,7 @@ def lower(kernels: Sequence[tuple[CudaKernel, str]], settings: CudaSettings) -> 
             "waits": False,
             "dynamic_shared": 0,
             "cluster_dim": 0,
+            "stated": [],
             "parameters": [[p.name, p.type.spelling] for p in said.parameters],
             "optional": list(said.optional),
             "shared_memory": kernel.cuda.shared_memory,

@@ -142,11 +142,12 @@ class Scanned:
 class LoweredUnit:
     """A unit in CUDA C.
 
-    `rows` has ndim, whole_blocks, dynamic_shared, cluster_dim and parameters (name, spelling) of each kernel by name,
-    and shared_memory of one in CUDA C++, `structs` the layouts they use, `files` the real path behind each virtual one
-    in the source, `shown` the text of each kernel that was asked for, `selftest` what each kernel does with generated
-    inputs (empty unless asked for). Of adjoints, `backward` has by the name of the kernel what its manifest row says of
-    one, or {"refused", "help", "place"}; those have no row. `headers` are the texts that the source includes, by name.
+    `rows` has ndim, whole_blocks, dynamic_shared, cluster_dim, stated and parameters (name, spelling) of each kernel by
+    name, and shared_memory of one in CUDA C++, `structs` the layouts they use, `files` the real path behind each
+    virtual one in the source, `shown` the text of each kernel that was asked for, `selftest` what each kernel does with
+    generated inputs (empty unless asked for). Of adjoints, `backward` has by the name of the kernel what its manifest
+    row says of one, or {"refused", "help", "place"}; those have no row. `headers` are the texts that the source
+    includes, by name.
     """
 
     name: str

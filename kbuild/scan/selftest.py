@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from kbuild.ir.blocks import in_whole_blocks
 from kbuild.ir.nodes import Kernel
 from kbuild.ir.types import INT32
 from kbuild.loader import selftest
+from kbuild.scan.suited import suited
 from kbuild.sim.threads import run
 from kbuild.sim.values import Fault, Memory, indexed
 
@@ -15,8 +17,8 @@ _MAX_STEPS = 200_000
 
 
 def expectations(kernel: Kernel, block_dim: int) -> dict[str, Any]:
-    """`{"trial", "approximate", "dim", "block_dim", "changes": {path: {"indices", "data"}}}`; `{"skipped": reason}`
-    where there are none.
+    """`{"trial", "approximate", "dim", "block_dim", "given"?, "changes": {path: {"indices", "data"}}}`;
+    `{"skipped": reason}` where there are none.
     """
     reasons = []
     for trial in range(selftest.TRIALS):
@@ -38,11 +40,15 @@ def expectations(kernel: Kernel, block_dim: int) -> dict[str, Any]:
 
 def _attempt(kernel: Kernel, trial: int, block_dim: int) -> dict[str, Any]:
     parameters = [(p.name, p.type) for p in kernel.function.parameters]
-    arguments = selftest.generate(parameters, trial)
+    together = block_dim * (kernel.cluster_dim or 1)
+    dim = selftest.dim_of(kernel.ndim, block_dim, in_whole_blocks(kernel), kernel.cluster_dim or 1)
+    given, dim = suited(kernel, dim)
+    if in_whole_blocks(kernel) and math.prod(dim) % together:
+        raise selftest.Unsuitable(f"it runs in whole blocks, and states a launch of {math.prod(dim)} threads")
+    arguments = selftest.generate(parameters, trial, given)
     samples = selftest.samples(parameters, arguments)
     memories = {id(s): Memory(s.element, s.shape, list(s.data)) for s in samples.values()}
     before = {path: _packed(sample, sample.data) for path, sample in samples.items()}
-    dim = selftest.dim_of(kernel.ndim, block_dim, in_whole_blocks(kernel), kernel.cluster_dim or 1)
     outcome = run(kernel, dim, [_value(a, memories) for a in arguments.values()], _MAX_STEPS, block_dim)
     changes = {}
     for path, sample in samples.items():
@@ -55,6 +61,7 @@ def _attempt(kernel: Kernel, trial: int, block_dim: int) -> dict[str, Any]:
         "approximate": outcome.approximate,
         "dim": dim,
         "block_dim": block_dim,
+        **({"given": given} if given else {}),
         "changes": changes,
         "prints": bool(outcome.printed),
     }

@@ -22,6 +22,7 @@ from kbuild.ir.native import by_their_bodies
 from kbuild.ir.presence import optional_parameters
 from kbuild.ir.printer import print_kernel
 from kbuild.ir.python import print_python
+from kbuild.ir.stated import rows as stated_rows
 from kbuild.ir.variables import print_variables
 from kbuild.ir.verify import verify
 from kbuild.lang.program import lower_kernel
@@ -307,7 +308,7 @@ def _unit_key(members: Sequence[Found], request: Request, fmad: bool) -> str:
 def fingerprint() -> str:
     """Digest of the part of kbuild that turns source into CUDA C, and into what the self-test expects."""
     root = Path(__file__).parents[1]
-    names = "abi builtins constants generic identity launch_bounds layout scalars selftest types values"
+    names = "abi builtins constants generic identity launch_bounds launch_dim layout scalars selftest types values"
     files = [root / "loader" / f"{name}.py" for name in names.split()]
     files.append(root / "warp" / "functions.py")
     for room in ("ir", "intrinsics", "lang", "autodiff", "codegen", "scan", "sim"):
@@ -406,6 +407,7 @@ def _manifest_part(kernel: nodes.Kernel) -> dict[str, object]:
         "waits": True,  # as `codegen` begins every kernel
         "dynamic_shared": dynamic_row(kernel.function) or 0,
         "cluster_dim": kernel.cluster_dim or 0,
+        "stated": [list(row) for row in stated_rows(kernel)],
         "parameters": [[p.name, p.type.spelling] for p in kernel.function.parameters],
         "optional": optional_parameters(kernel.function),
     }

@@ -13,7 +13,7 @@ from kbuild.loader.errors import LaunchError
 from kbuild.loader.types import Kernel
 from kbuild.scan.adjoints import adjoint_of, facts, optional_arrays, says
 from kbuild.scan.data import in_words
-from kbuild.simulate.compiled import Compiled, instance_of, lowered, placed
+from kbuild.simulate.compiled import Compiled, instance_of, lowered, placed, stating
 from kbuild.simulate.launches import launch
 
 
@@ -70,6 +70,7 @@ def _backward(live: Kernel) -> Backward | Refused | None:
     except Undifferentiable as error:
         return Refused(name, in_words(error.reason, error.help), (error.span or one.row.span).line)
     target = placed(made.kernel, name + ADJOINT, optional_arrays(primal, made), one.row.block_dim)
+    target = stating(target, primal, one)
     kernel = AdjointKernel(target)
     parameters: list[tuple[str, abi.Type]] = [(p.name, p.type) for p in primal.function.parameters]
     return Backward(name, parameters, facts(made), lambda: kernel)

@@ -12,11 +12,13 @@ from kbuild.errors import KbuildError, Report
 from kbuild.ir import nodes
 from kbuild.ir.native import by_their_bodies
 from kbuild.ir.presence import optional_parameters
+from kbuild.ir.stated import rows as stated_rows
 from kbuild.lang.source import definition_of, head
 from kbuild.lang.stubs import is_stub
 from kbuild.loader import abi, dispatch, foreign, generic, overloading, pack
 from kbuild.loader.cuda_files import CudaKernel
 from kbuild.loader.errors import LaunchError
+from kbuild.loader.stated import Stated
 from kbuild.loader.types import Kernel
 from kbuild.scan.data import Request
 from kbuild.scan.units import Found, find, lower
@@ -27,6 +29,7 @@ class Compiled:
     """A kernel's IR, and where its arguments lie in a parameter block.
 
     `shared_memory`: it is the body of a kernel in CUDA C++, whose launches give as many bytes unless they say so.
+    `stated` is what launches are held against.
     """
 
     kernel: nodes.Kernel
@@ -37,6 +40,7 @@ class Compiled:
     optional: frozenset[str]
     block_dim: int
     shared_memory: int | None = None
+    stated: Stated | None = None
 
     @cached_property
     def format(self) -> str:
@@ -148,7 +152,7 @@ def _type_of(value: Any) -> abi.Type | None:
 
 def _lowered(live: Kernel) -> Compiled:
     one, kernel = lowered(live, asserts=True)
-    made = placed(kernel, one.row.name, optional_parameters(kernel.function), one.row.block_dim)
+    made = stating(placed(kernel, one.row.name, optional_parameters(kernel.function), one.row.block_dim), kernel, one)
     return replace(made, shared_memory=live.shared_memory) if isinstance(live, _Twin) else made
 
 
@@ -162,6 +166,15 @@ def lowered(live: Kernel, asserts: bool) -> tuple[Found, nodes.Kernel]:
     report.raise_errors()
     assert kernel is not None  # a kernel without errors is lowered
     return found[0], by_their_bodies(kernel)
+
+
+def stating(made: Compiled, primal: nodes.Kernel, one: Found) -> Compiled:
+    """The same with what the kernel, whose adjoint it may be, says of its launches."""
+    said = stated_rows(primal)
+    if not said:
+        return made
+    fields = [(name, type, made.offsets[name]) for name, type in made.parameters]
+    return replace(made, stated=Stated(made.name, one.row.span.line, said, primal.ndim, fields, made.optional))
 
 
 def placed(kernel: nodes.Kernel, name: str, optional: Iterable[str], block_dim: int) -> Compiled:

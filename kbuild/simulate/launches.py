@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from kbuild.ir.blocks import dynamic_row, dynamic_start, in_whole_blocks
-from kbuild.loader import abi, blocks, foreign, geometry, grids, lending, pack
+from kbuild.loader import abi, blocks, foreign, geometry, grids, lent_tensors, pack
 from kbuild.loader.errors import LaunchError
 from kbuild.loader.values import class_of
 from kbuild.sim.blocks import Launch
@@ -55,15 +55,17 @@ def execute(
     try:
         packing = pack.arguments(target.name, target.parameters, args, target.optional)
     except LaunchError as error:
-        raise LaunchError(str(error).replace(lending.IN_HOST_MEMORY, "")) from None
+        raise LaunchError(str(error).replace(lent_tensors.IN_HOST_MEMORY, "")) from None
     for path, place in packing.places:
         if place.kind == "cuda":
             raise LaunchError(f"{target.name}: parameter {path}: the array is on {place}, but the launch is on sim")
     shape = extents(target, dim, block_dim)
+    data = struct.pack(target.format, *packing.values)
+    if target.stated is not None:
+        target.stated.check(data, _empty(target, dim) if shape is None else shape.dim)
     if shape is not None:
         if like is not None:
             limits.check(target, shape, like)
-        data = struct.pack(target.format, *packing.values)
         read_only = {name for (name, _), value in zip(target.parameters, args, strict=True) if _is_read_only(value)}
         told = [*watchers, *observers.watchers(target, shape), *([NotANumbers()] if asked.nan else ())]
         checks = Checks(asked.races, asked.unassigned, asked.divisions)
@@ -75,6 +77,11 @@ def execute(
             fault.kernel = target.name
             raise fault.with_traceback(None) from None  # it has happened in the kernel, not in the simulator
     return target
+
+
+def _empty(target: Compiled, dim: Any) -> tuple[int, ...]:
+    """How a launch without threads has none."""
+    return grids.extents(dim, blocks.Shape({"ndim": target.kernel.ndim}), target.block_dim)[2]
 
 
 def _on_host(target: Compiled, args: Any) -> Any:
@@ -119,8 +126,9 @@ def extents(target: Compiled, dim: Any, block_dim: int | None) -> Launch | None:
     size = target.block_dim if block_dim is None else block_dim
     whole = in_whole_blocks(target.kernel)
     row, bounds = dynamic_row(target.kernel.function) or 0, target.kernel.launch_bounds
-    most, cluster = bounds[0] if bounds else geometry.MAX_BLOCK, target.kernel.cluster_dim or 0
-    shape = blocks.Shape(target.kernel.ndim, whole, True, row, most, cluster=cluster)
+    said = {"ndim": target.kernel.ndim, "origin": True, "whole_blocks": whole, "dynamic_shared": row}
+    ends = {"cluster_dim": target.kernel.cluster_dim or 0, "launch_bounds": bounds or [geometry.MAX_BLOCK]}
+    shape = blocks.Shape({**said, **ends})
     if shape.row:
         shape = shape.on_device(limits.MOST_SHARED, dynamic_start(target.kernel.function))
     try:

@@ -9,6 +9,7 @@ import sys
 
 from kbuild.loader import array as arrays
 from kbuild.loader import context, copying, foreign, indexed
+from kbuild.loader.array_class import wrap
 from kbuild.loader.layout import ArrayAnnotation, IndexedAnnotation, abi_type
 from kbuild.loader.values import class_of
 
@@ -162,7 +163,7 @@ def _over(
         raise ValueError("an array of shape %r needs %d bytes; capacity=%d" % (made.shape, made.nbytes, size))
     if deleter is None:
         return made
-    return arrays.wrap(made._view, made.dtype, made.device, _Lent(ptr, size, deleter))
+    return wrap(made._view, made.dtype, made.device, _Lent(ptr, size, deleter))
 
 
 def gradients_of(what: str, options: dict[str, Any], requires: Any = None, grad: Any = None) -> tuple[bool, Any, bool]:

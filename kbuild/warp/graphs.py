@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from _thread import get_ident
 
-from kbuild.loader import conditional, context, driver, graphs, recording
+from kbuild.loader import conditional, context, driver, graphs, naming, recording
 from kbuild.loader.errors import DriverError, LaunchError
 
 from .absent import refusal
@@ -56,7 +56,7 @@ def capture_begin(
     if apic:
         raise refusal("capture_begin(apic=True)", "graphs in files")
     place = get_device(device) if device is not None or stream is None else getattr(stream, "device", None)
-    made: Any = _External(context.gpu(place)) if external else graphs.capture(place, stream)
+    made: Any = _External(naming.gpu(place)) if external else graphs.capture(place, stream)
     if not external:
         made.begin()
     _begun.setdefault(get_ident(), []).append(made)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kbuild.loader import bound, context, current, recording, resolve, uses
+from kbuild.loader import bound, context, current, naming, recording, resolve, uses
 from kbuild.loader.errors import LaunchError
 
 from .absent import refusal
@@ -103,7 +103,7 @@ def get_cuda_kernel_properties(kernel: Any, device: Any = None, block_dim: int |
     """
     from kbuild.loader import readiness
 
-    registers, _, local = readiness.properties(readiness.one_kernel(kernel), context.gpu(get_device(device)))
+    registers, _, local = readiness.properties(readiness.one_kernel(kernel), naming.gpu(get_device(device)))
     return {"register_count": registers, "local_memory_size": local}
 
 

@@ -18,6 +18,7 @@ import numpy as np
 from kbuild.audit.findings import Example
 from kbuild.errors import Span
 from kbuild.ir import nodes
+from kbuild.ir.blocks import in_whole_blocks
 from kbuild.ir.nodes import Expr, Kernel
 from kbuild.ir.types import Array, Matrix, Scalar, Type, Vector
 from kbuild.sim import threads
@@ -45,6 +46,33 @@ class Shown:
     check: str
     lines: tuple[int, ...]
     text: str
+
+
+EXCLUDED: Final = Shown("AssumptionFailed", (), "it is launched over another dim than it declares")
+
+
+def declared(kernel: Kernel, given: dict[str, Any]) -> tuple[int, ...]:
+    """The `launch_dim` of a kernel with these arrays, or shapes, and scalars by parameter."""
+
+    def size(extent: Expr) -> int:
+        match extent:
+            case nodes.Const(value):
+                return int(value)
+            case nodes.Read(symbol):
+                return int(given[symbol.name])
+            case nodes.Extent(nodes.Read(symbol), axis):
+                return int(np.shape(given[symbol.name])[axis])
+        raise AssertionError(extent)
+
+    return tuple(map(size, kernel.launch_dim))
+
+
+def is_as_declared(kernel: Kernel, launch: Launch, arguments: Sequence[Any]) -> bool:
+    """The launch is one that the loader lets through, as far as it has to do with what the kernel declares."""
+    names = (symbol.name for symbol in kernel.function.parameters)
+    if kernel.launch_dim and in_whole_blocks(kernel) and launch.count % math.prod(launch.block):
+        return False
+    return not kernel.launch_dim or declared(kernel, dict(zip(names, arguments, strict=True))) == launch.dim
 
 
 class Overflow(Fault):
@@ -80,6 +108,8 @@ _EXACT: Final[dict[str, Any]] = {
 
 def shown(kernel: Kernel, launch: Launch, arguments: Sequence[Any]) -> Shown | None:
     """What is wrong with a launch: the first thing that the simulator meets."""
+    if not is_as_declared(kernel, launch, arguments):
+        return EXCLUDED
     try:
         run_in_lockstep(kernel, launch, arguments, Options(Checks(), None, [Overflows()]))
     except Fault as fault:
@@ -89,6 +119,8 @@ def shown(kernel: Kernel, launch: Launch, arguments: Sequence[Any]) -> Shown | N
 
 def shown_in_turn(kernel: Kernel, launch: Launch, arguments: Sequence[Any]) -> Shown | None:
     """The same, one thread after another. Stricter: it takes equal writes, and reads beside atomics, for conflicts."""
+    if not is_as_declared(kernel, launch, arguments):
+        return EXCLUDED
     types = [parameter.type for parameter in kernel.function.parameters]
     given = [_memory(one, type) for one, type in zip(arguments, types, strict=True)]
     try:

@@ -32,6 +32,9 @@ OUTCOMES: Final[tuple[Outcome, ...]] = ("right", "elsewhere", "missed", "false a
 """`elsewhere`: found, but on no line that is marked. `missed`: nothing is found, and that is said to be sure. `false
 alarm`: found where nothing is. `overclaimed`: proved, where nobody can know."""
 
+PATIENT: Final = 60.0
+"""Seconds: the solver's own count of its work ends a query, on slow machines, too."""
+
 FOR_OTHER_CONTENTS: Final = frozenset(
     {
         "false alarm: scattered_good, line 206: without atomic_add",

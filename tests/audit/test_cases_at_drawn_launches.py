@@ -48,10 +48,13 @@ def _shown(case: Case, numbers: np.random.Generator) -> Shown | None:
 def _drawn(case: Case, numbers: np.random.Generator) -> At:
     """Another launch with blocks of the same size."""
     given: dict[str, Any] = {}
+    sizes: dict[int, int] = {}
     for name, type in case.types.items():
         before = case.at.given[name]
         if isinstance(type, Array):
             shape = tuple(int(numbers.choice(EXTENTS)) for _ in range(type.ndim))
+            if case.ir.launch_dim:  # what is equal stays so
+                shape = tuple(sizes.setdefault(n, extent) for n, extent in zip(case.shapes[name], shape, strict=True))
             keeps = numbers.random() < 0.3  # an assumption or a guard may want the extents that it has
             shape = case.shapes[name] if keeps else shape
             given[name] = numbers.integers(-2, 70, shape).tolist() if isinstance(before, list) else shape
@@ -60,6 +63,10 @@ def _drawn(case: Case, numbers: np.random.Generator) -> At:
             drawn = int(numbers.choice(NUMBERS))
             given[name] = before if numbers.random() < 0.3 else float(drawn) if type.kind == "float" else drawn
     block = math.prod(case.launch.block)
+    if case.ir.launch_dim:
+        there = Case(case.kernel, case.about, case.suite, At(1, **given))
+        dim = on_sim.declared(case.ir, dict(zip(case.types, there.arguments(), strict=True)))
+        return At(tuple(max(n, 1) for n in dim), case.at.block, **given)
     grid = int(numbers.choice(GRIDS))
     if case.at.grid is not None:
         return At(grid=tuple(int(numbers.choice(GRIDS)) for _ in range(2)), block=case.at.block, **given)

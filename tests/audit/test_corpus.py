@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from kbuild.audit import solver
 from tests.audit.cases import MODULES, cases
-from tests.audit.score import Answer, asked, score
+from tests.audit.score import PATIENT, Answer, asked, score
 
 pytest.importorskip("z3", reason="z3 is not installed")
 
 CASES = cases()
-PATIENT = 60.0  # seconds: the solver's own count of its work ends a query, on slow machines, too
 
 # Labels that the audit does not answer rightly when it knows the launch.
 DONT_KNOW = {
@@ -38,11 +36,6 @@ KNOWN = {**dict.fromkeys(DONT_KNOW, "don't know"), **WRONG}
 
 def is_known(answer: Answer) -> bool:
     return KNOWN.get((answer.case, answer.check)) == answer.outcome
-
-
-@pytest.fixture(autouse=True)
-def patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(solver, "FIRST_TRY", PATIENT)
 
 
 @pytest.mark.parametrize("module", MODULES)

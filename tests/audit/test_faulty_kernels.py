@@ -10,6 +10,7 @@ from kbuild.audit import solver
 from kbuild.audit.findings import Verdict
 from kbuild.audit.kernel import Options, audit
 from kbuild.audit.launches import Launch
+from tests.audit.score import PATIENT
 from tests.helpers import kernels
 
 BLOCK = (64, 1, 1)
@@ -35,6 +36,128 @@ FAULTY: dict[str, tuple[str, bool, str]] = {
             j = int(data[kb.tid()])
             if j >= 0 and j + 1 < out.shape[0]:
                 out[j] = out[j + 1]
+        """,
+    ),
+    "what all threads read is disputed": (
+        "barriers",
+        False,
+        """
+        @kb.kernel(block_dim=64)
+        def kernel(out: kb.array(dtype=int)):
+            told = kb.shared_array(1, int)
+            t = kb.thread_idx()
+            if t == 0:
+                told[0] = 0
+            kb.syncthreads()
+            if t == 40:
+                told[0] = 1
+            if told[0] == 0:
+                kb.syncthreads()
+            out[kb.tid()] = t
+        """,
+    ),
+    "what a loop takes from one trip to the next is disputed": (
+        "barriers",
+        False,
+        """
+        @kb.kernel(block_dim=64)
+        def kernel(out: kb.array(dtype=int), n: int):
+            left = kb.shared_array(1, int)
+            t = kb.thread_idx()
+            if t == 0:
+                left[0] = n
+            kb.syncthreads()
+            again = left[0]
+            while again > 0:
+                if t == 0:
+                    left[0] = left[0] - 1
+                again = left[0]
+                kb.syncthreads()
+            out[kb.tid()] = t
+        """,
+    ),
+    "a search that ends with a break may have found nothing": (
+        "bounds",
+        False,
+        """
+        @kb.kernel
+        def kernel(data: kb.array(dtype=float), out: kb.array(dtype=float)):
+            found = int(-1)
+            for k in range(data.shape[0]):
+                if data[k] > 1.0:
+                    found = k
+                    break
+            out[kb.tid()] = data[found]
+        """,
+    ),
+    "a search may go on past the end": (
+        "bounds",
+        False,
+        """
+        @kb.kernel
+        def kernel(data: kb.array(dtype=float), out: kb.array(dtype=float)):
+            i = kb.tid()
+            found = int(0)
+            while found < data.shape[0]:
+                if data[found] > 1.0:
+                    break
+                found += 1
+            if i < out.shape[0]:
+                out[i] = data[found]
+        """,
+    ),
+    "a mask of others": (
+        "barriers",
+        True,
+        """
+        @kb.kernel(block_dim=64)
+        def kernel(out: kb.array(dtype=int)):
+            lane = kb.lane_id()
+            mask = kb.ballot(lane < 16)
+            if lane < 17:
+                kb.syncwarp(mask)
+            out[kb.tid()] = lane
+        """,
+    ),
+    "a mask of those for whom an array has something else": (
+        "barriers",
+        False,
+        """
+        @kb.kernel(block_dim=64)
+        def kernel(data: kb.array(dtype=float), out: kb.array(dtype=int)):
+            i = kb.tid()
+            mask = kb.ballot(data[i] > 1.0)
+            if data[i] > 2.0:
+                kb.syncwarp(mask)
+            out[i] = 1
+        """,
+    ),
+    "an acquire of what nobody releases": (
+        "global-races",
+        True,
+        """
+        @kb.kernel
+        def kernel(data: kb.array(dtype=int), flag: kb.array(dtype=int), out: kb.array(dtype=int)):
+            if kb.tid() == 0:
+                data[0] = 1
+                kb.atomic_exch(flag, 0, 1)
+            elif kb.atomic_add(flag, 0, 0, order="acquire") == 1:
+                out[kb.tid()] = data[0]
+        """,
+    ),
+    "in the first trip of a loop": (
+        "bounds",
+        True,
+        """
+        @kb.kernel
+        def kernel(seeds: kb.array(dtype=int), out: kb.array(dtype=float)):
+            i = kb.tid()
+            v = kb.vec3(1.0, 2.0, 3.0)
+            if i < out.shape[0]:
+                x = i % 4
+                while x >= 0:
+                    out[i] = v[x]
+                    x = seeds[x] if x < seeds.shape[0] else -1
         """,
     ),
     "two counters give the same number": (
@@ -236,7 +359,7 @@ def verdict(folder: Path, text: str, check: str, use_solver: bool) -> Verdict:
     _, declared = kernels.load(kernels.write(folder, text))
     lowered, diagnostics = kernels.diagnose(declared, asserts=True)
     assert lowered, diagnostics
-    result = audit(lowered[0], Options(block=BLOCK, use_solver=use_solver))
+    result = audit(lowered[0], Options(block=BLOCK, use_solver=use_solver, time_limit=PATIENT))
     return next(one.verdict for one in result.checks if one.check == check)
 
 
@@ -280,6 +403,54 @@ RIGHT: dict[str, tuple[str, str]] = {
                     count += 1
             kb.syncthreads()
             out[kb.tid()] = count
+        """,
+    ),
+    "what all threads read picks one of them in each trip": (
+        "global-races",
+        """
+        @kb.kernel(block_dim=64)
+        def kernel(out: kb.array(dtype=int), n: int):
+            turn = kb.shared_array(1, int)
+            t = kb.thread_idx()
+            for k in range(n):
+                if t == 0:
+                    turn[0] = k
+                kb.syncthreads()
+                if t == turn[0]:
+                    out[kb.block_idx()] = t
+                kb.syncthreads()
+        """,
+    ),
+    "what all threads read decides for all": (
+        "barriers",
+        """
+        @kb.kernel(block_dim=64)
+        def kernel(data: kb.array(dtype=int), out: kb.array(dtype=int)):
+            told = kb.shared_array(1, int)
+            t = kb.thread_idx()
+            if t == 0:
+                told[0] = data[0]
+            kb.syncthreads()
+            if told[0] > 0:
+                kb.syncthreads()
+            if kb.block_max(data[kb.tid()]) > 3:
+                kb.syncthreads()
+            out[kb.tid()] = t
+        """,
+    ),
+    "behind a search that ends with a break": (
+        "bounds",
+        """
+        @kb.kernel
+        def kernel(data: kb.array(dtype=float), out: kb.array(dtype=float)):
+            i = kb.tid()
+            found = int(-1)
+            for k in range(data.shape[0]):
+                if data[k] > 1.0:
+                    found = k
+                    break
+            if i < out.shape[0] and found >= 0:
+                out[i] = data[found]
         """,
     ),
     "what is asserted is no condition": (

@@ -31,7 +31,7 @@ CHECKS = (
     CheckResult("banks", "found", 4, 3),
     CheckResult("source", "proved", 5, 5),
 )
-KERNEL = replace(AUDIT, checks=CHECKS, findings=(FINDING, OPEN))
+KERNEL = replace(AUDIT, checks=CHECKS, findings=(FINDING, OPEN), declared=("n > 0",))
 ASKED = ("bounds", "overflow", "shared-races", "global-races", "barriers", "banks", "source", "machine-code")
 
 
@@ -63,6 +63,7 @@ def test_the_object(result: AuditResult) -> None:
     assert [(row["code"], row["verdict"]) for row in found["findings"]] == [
         ("KB401", "unknown"), ("KB403", "found"), ("KB405", "found"), (None, "proved"), (None, "proved"),
     ]  # fmt: skip
+    assert [(row["declared"], row["assumptions"]) for row in found["kernels"]] == [(["n > 0"], list(AUDIT.assumptions))]
     proved = found["findings"][3]
     assert (proved["kind"], proved["message"], proved["line"]) == ("shared-races", "proved 137/137", 3)
     race = found["findings"][1]
@@ -135,8 +136,10 @@ def test_the_last_line(result: AuditResult) -> None:
 
 
 def test_what_verbose_shows() -> None:
-    assert report.reasoning_lines(AUDIT) == [
+    declaring = replace(AUDIT, declared=("dim == a.shape[0] (launch_dim)",))
+    assert report.reasoning_lines(declaring) == [
         "m:k, in blocks of 256 threads",
+        "  declares: dim == a.shape[0] (launch_dim)",
         "  counts on: arrays do not overlap",
         "  line 3: bounds: is i below a.shape[0]: proved, by interval",
         "      0 <= i < n",

@@ -18,7 +18,7 @@ BATCH = 25
 
 
 @pytest.mark.filterwarnings("ignore::SyntaxWarning")
-@pytest.mark.parametrize("batch", range(16 * DEEP))
+@pytest.mark.parametrize("batch", range(8 * DEEP))
 @pytest.mark.parametrize("profile", gradient_programs.PROFILES)
 def test_random_programs(tmp_path: Path, profile: str, batch: int) -> None:
     seen: Counter[str] = Counter()

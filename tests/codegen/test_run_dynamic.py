@@ -124,7 +124,7 @@ def plain(data: kb.array(dtype=float)):
 
 
 def test_a_device_has_only_so_much() -> None:
-    shape = Shape(1, True, True, 4).on_device(1024, 1000)
+    shape = Shape({"ndim": 1, "whole_blocks": True, "origin": True, "dynamic_shared": 4}).on_device(1024, 1000)
     assert shared_of(Sized(32, 24), shape) == 24
     with pytest.raises(ValueError, match="shared_memory=28 is more than the 24 bytes"):
         next(plan(Sized(32, 28), shape, 32))

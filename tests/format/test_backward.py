@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from kbuild.loader import format, struct_table
+from kbuild.loader import abi, format, schema_later, struct_table
 from kbuild.loader.errors import BundleError
 from tests.helpers import bundles
 
@@ -32,7 +32,7 @@ SAVED = [
 
 def rows(parameters: list[tuple[str, str]]) -> tuple[list[dict[str, Any]], int]:
     types = struct_table.parse(STRUCTS)
-    parsed = [format.schema.abi.parse(spelling, types) for _, spelling in parameters]
+    parsed = [abi.parse(spelling, types) for _, spelling in parameters]
     offsets, size = format.layout(1, parsed, True)
     made = [
         {"name": name, "type": spelling, "offset": offset, "size": type.size}
@@ -175,6 +175,6 @@ def test_a_start_leaves_what_is_said_of_adjoints_alone() -> None:
     data = format.dump(made, bundles.BLOBS[:1])
     parsed = format.parse(data, lazy=True)
     with pytest.raises(BundleError, match="read names 'nothing'"):
-        format.check_backward(parsed.manifest)
+        schema_later.check(parsed.manifest, parsed.structs)
     with pytest.raises(BundleError, match="read names 'nothing'"):
         format.parse(data)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import copy
 import hashlib
 import json
 import re
@@ -10,6 +11,7 @@ import struct
 import sys
 import time
 import zlib
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -18,7 +20,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kbuild.loader import canonical, digest, format, schema
+from kbuild.loader import canonical, digest, format, parameter_block, reading, schema, schema_faults
 from kbuild.loader.errors import BundleError, LoaderError
 from tests.helpers import bundles
 
@@ -26,6 +28,7 @@ from tests.helpers import bundles
 def refused(data: bytes, wanted: str) -> None:
     with pytest.raises(BundleError, match=wanted):
         format.parse(data)
+    bundles.expect_agreement(data)
 
 
 # Round trips
@@ -129,12 +132,14 @@ def test_every_flipped_bit_is_refused() -> None:
             damaged[position] ^= 1 << bit
             with pytest.raises(BundleError):
                 format.parse(bytes(damaged))
+        bundles.expect_agreement(bytes(damaged))
 
 
 @given(st.binary(max_size=200))
 def test_noise_is_refused(data: bytes) -> None:
     with pytest.raises(BundleError):
         format.parse(data)
+    bundles.expect_agreement(data)
 
 
 @given(st.binary(max_size=200))
@@ -171,6 +176,7 @@ def test_any_json_anywhere_never_escapes_as_another_error(place: tuple[Any, ...]
     data, region = bundles.split(bundles.bundle())
     change(data)
     text = json.dumps(data, sort_keys=True, separators=(",", ":")).encode()
+    bundles.expect_agreement(bundles.join(text, region))
     try:
         parsed = format.parse(bundles.join(text, region))
     except BundleError:
@@ -190,6 +196,7 @@ def test_nothing_may_be_left_out() -> None:
                 manifest = manifest[key]
             del manifest[place[-1]]
 
+        bundles.expect_agreement(bundles.forge(change))
         try:
             format.parse(bundles.forge(change))
         except BundleError:
@@ -493,7 +500,7 @@ def test_lazy_leaves_the_blobs_for_later() -> None:
 def test_imports_are_few() -> None:
     """The start of every program pays for what these import."""
     allowed = {"__future__", "struct", "zlib"}
-    for module in (format, schema, digest, canonical):
+    for module in (reading, format, schema, schema_faults, parameter_block, digest, canonical):
         tree = ast.parse(Path(module.__file__).read_text(encoding="utf-8"))
         for node in tree.body:
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
@@ -580,6 +587,24 @@ def test_parsing_is_fast() -> None:
     times = []
     for _ in range(20):
         start = time.perf_counter()
-        format.parse(data, lazy=True)
+        reading.read(data)
         times.append(time.perf_counter() - start)
     assert min(times) < 0.01
+
+
+def test_the_quick_reader_agrees_on_a_manifest_with_everything() -> None:
+    """Every place of it taken away, doubled, or replaced by what could stand there."""
+    data = format.dump(bundles.rich(), bundles.BLOBS)
+    assert reading.quick(data) is not None
+    manifest, region = bundles.split(data)
+    verdicts: Counter[bool] = Counter()
+    for place in places(manifest)[1:]:
+        for change in bundles.CHANGES:
+            changed = copy.deepcopy(manifest)
+            holder = changed
+            for key in place[:-1]:
+                holder = holder[key]
+            change(holder, place[-1])
+            verdicts[bundles.expect_agreement(bundles.join(canonical.encode(changed), region))] += 1
+    assert verdicts[False] > 9000
+    assert verdicts[True] > 200

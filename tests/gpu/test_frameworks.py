@@ -3,6 +3,7 @@
 import ctypes
 import gc
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -355,11 +356,12 @@ print("went on")
 """
 
 
-@pytest.mark.xfail(strict=False, reason="a handle that is gone is the driver's own affair, and may crash it")
 def test_a_stream_that_its_owner_has_destroyed():
-    """In a process of its own. Mostly the driver says that there is no such stream, and kbuild goes on."""
+    """In a process of its own: a handle that is gone is the driver's affair. Mostly the driver says that there is no
+    such stream, and kbuild goes on; or the driver crashes; nothing else, and above all no wrong number."""
     done = subprocess.run([sys.executable, "-c", DESTROYED], capture_output=True, text=True, timeout=120)
-    assert (done.returncode, done.stdout) == (0, "went on\n"), done.stderr
+    crashes = (-signal.SIGSEGV, -signal.SIGABRT)
+    assert (done.returncode, done.stdout) == (0, "went on\n") or done.returncode in crashes, done.stderr
 
 
 # CuPy

@@ -100,7 +100,7 @@ def code(tmp_path_factory):
     bundle = loader.open("robosim")
     index = bundle.kernels.index("robosim.kernels:integrate")
     rows = [row for row in bundle.manifest["cubins"] if index in row["kernels"]]
-    best = rows[select.candidates(context.get_device(), rows).order[0]]
+    best = rows[select.order(context.get_device(), rows)[0]]
     path = tmp_path_factory.mktemp("code") / "integrate.cubin"
     path.write_bytes(bundle.parsed.blob(best["blob"]))
     return str(path), bundle.manifest["kernels"][index]["entry"]

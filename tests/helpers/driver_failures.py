@@ -208,8 +208,9 @@ def try_all(
 ) -> int:
     """Every call of a scene in every state, through failures; returns how many were tried.
 
-    Each call fails with each of `few_codes`, or of `codes` where those are fewer, wherever it is made; with all codes
-    where a function is called for the first time, and again where a warm launch goes a way of its own.
+    With all codes each call fails where its function is called for the first time, and again where a warm launch goes a
+    way of its own. Wherever else it is called it fails with two of `few_codes` (or of `codes`, where those are fewer),
+    with other ones each time: `few_codes=CODES` means with all.
     """
     tried, start = 0, ahead.start
     ahead.start = lambda: None  # all of it has been imported
@@ -221,7 +222,9 @@ def try_all(
             seen: set[str] = set()
             for number, call in enumerate(run.calls, 1):
                 is_known = call in seen or not has_own_way
-                some = few_codes if is_known and len(codes) > len(few_codes) else codes
+                some = codes
+                if is_known and len(codes) > len(few_codes):
+                    some = [few_codes[(number + step) % len(few_codes)] for step in (0, 2)]
                 seen.add(call)
                 _try(run, number, some)
                 tried += len(some) + 1

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from kbuild.loader import abi, context, driver, format, recent, schema, streams, struct_table, types, uses
+from kbuild.loader import abi, context, driver, format, recent, streams, struct_table, types, uses
 from kbuild.loader.bundle import Bundle, from_bytes
 from kbuild.loader.memory import allocation, books, pools
 
@@ -206,8 +206,8 @@ def kernel_rows(
 ) -> dict[str, Any]:
     """A kernel's row of the manifest; `plain`: it is written in CUDA C++."""
     types = [abi.parse(spelling, struct_table.parse(structs)) for _, spelling in parameters]
-    has_origin = schema.writes_origin(ndim) and not plain
-    offsets, size = schema.layout_behind(0 if plain else schema.header_size(ndim, has_origin), types)
+    has_origin = format.writes_origin(ndim) and not plain
+    offsets, size = format.layout_behind(0 if plain else format.header_size(ndim, has_origin), types)
     rows = [
         {"name": parameter, "type": spelling, "offset": offsets[i], "size": types[i].size}
         for i, (parameter, spelling) in enumerate(parameters)
@@ -221,7 +221,7 @@ def code(kernels: Sequence[dict[str, Any]], status: int = 0) -> bytes:
     """A module image for the fake driver; loading it answers `status`."""
     lines = ["FAKE %d" % status]
     for kernel in kernels:
-        places = [] if "plain" in kernel else [(0, schema.header_of(kernel))]
+        places = [] if "plain" in kernel else [(0, format.header_of(kernel))]
         places += [(row["offset"], row["size"]) for row in kernel["parameters"]]
         lines.append(" ".join([kernel["entry"], str(len(places)), *("%d %d" % place for place in places)]))
     return ("\n".join(lines) + "\n").encode()
@@ -283,12 +283,13 @@ def bundle_bytes(
     plain: bool = False,
     shared_memory: int = 0,
     cluster_dim: int = 0,
+    stated: Sequence[Sequence[str]] = (),
     **changes: Any,
 ) -> bytes:
     """A bundle of one kernel for some targets; `optional` names the arrays that may be None.
 
     `any_block_dim`: how large a block is, is the loader's choice. `plain`: the kernel is written in CUDA C++, and gets
-    `shared_memory` bytes where a launch says nothing.
+    `shared_memory` bytes where a launch says nothing. `stated`: what launches are held against.
     """
     kernel = dict(kernel_rows(name, parameters, ndim, structs or {}, block_dim, plain), optional=list(optional))
     if shared_memory:
@@ -305,6 +306,8 @@ def bundle_bytes(
         kernel["dynamic_shared"] = dynamic_shared
     if cluster_dim:
         kernel["cluster_dim"] = cluster_dim
+    if stated:
+        kernel["stated"] = {"line": 12, "rows": [list(row) for row in stated]}
     rows = [cubin_row(target, [0], 0) for target in targets]
     for row in rows:
         row["resources"][0]["registers"] = registers

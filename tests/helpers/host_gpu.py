@@ -113,9 +113,9 @@ class HostModule:
         for parameter, value in zip(kernel.function.parameters, args, strict=True):
             packing.add(parameter.type, value, parameter.name)
         places = [(p.type, r["offset"]) for p, r in zip(kernel.function.parameters, row["parameters"], strict=True)]
-        for header, grid, block in blocks.plan(dim, blocks.shape_of(row), block_dim, max_blocks):
+        for header, grid, block in blocks.plan(dim, blocks.Shape(row), block_dim, max_blocks):
             rest = struct.pack("<" + pack.fields_format(places, len(header), row["size"]), *packing.values)
-            sizes = (ctypes.c_uint * 7)(*grid, *block, blocks.shared_of(dim, blocks.shape_of(row)))
+            sizes = (ctypes.c_uint * 7)(*grid, *block, blocks.shared_of(dim, blocks.Shape(row)))
             assert run(header + rest, sizes) == 0, "some threads wait for ever"
 
 

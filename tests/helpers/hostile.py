@@ -129,6 +129,7 @@ def _places(value: Any) -> Iterator[tuple[Any, Any]]:
 
 def examine(data: bytes) -> str:
     """What all readers together make of a bundle. Only a BundleError may come out of any, and is caught here."""
+    bundles.expect_agreement(data)
     try:
         parsed = format.parse(data)
     except BundleError as error:

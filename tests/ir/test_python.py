@@ -361,6 +361,12 @@ ODD = {
         def odd(a: kb.array(dtype=float)):
             a[0] = a[1] + 1.0
     """,
+    "launched over what it says": """
+        @kb.kernel(launch_dim=("rows", 4, "n"))
+        def odd(a: kb.array(dtype=float, shape=("k", "rows")), b: kb.array2d(dtype=float), a_0: int, n: int):
+            i, j, k = kb.tid()
+            a[0, i] = b[j, k] + float(a_0)
+    """,
     "in clusters": """
         @kb.kernel(cluster_dim=4)
         def odd(a: kb.array(dtype=float), n: int):

@@ -31,6 +31,11 @@ def fill(data: kb.array(dtype=int), value: int):
 @kb.kernel
 def wrong(data: kb.array(dtype=int)):
     data[kb.tid()] = missing
+
+@kb.kernel(launch_dim="n")
+def stating(data: kb.array(dtype=float, shape=("n",)), twice: kb.array(dtype=float, shape=("n",))):
+    i = kb.tid()
+    twice[i] = 2.0 * data[i]
 """
 
 
@@ -136,6 +141,17 @@ def double(x: kb.array(dtype=float), y: kb.array(dtype=float)):
 def plain(x: kb.array(dtype=float)):
     x[kb.tid()] = 1.0
 """
+
+
+def test_launches_are_held_against_what_a_kernel_states(cuda: FakeCuda, module: ModuleType) -> None:
+    kb.enable_jit()
+    data, short = (kb.zeros(n, dtype=float, device="cuda:0", requires_grad=True) for n in (4, 3))
+    with pytest.raises(kb.DriverError):  # the fake driver takes no real code: nothing but that was in the way
+        kb.launch(module.stating, 4, [data, data])
+    for dim, other, said in ((4, short, r"twice\.shape\[0\] is 3"), (3, data, "dim is 3")):
+        for adjoint in (False, True):
+            with pytest.raises(kb.LaunchError, match=said):
+                kb.launch(module.stating, dim, [data, other], adjoint=adjoint)
 
 
 def test_an_adjoint_is_compiled_when_it_is_wanted(cuda: FakeCuda, module: ModuleType) -> None:

@@ -173,6 +173,11 @@ SOMETHING = {
         ),
         "apart",
     ),
+    "launch dim": ((("@kb.kernel\ndef apart", "@kb.kernel(launch_dim=4)\ndef apart"),), "apart"),
+    "stated shape": (
+        (("def uses(a: kb.array(dtype=float)", 'def uses(a: kb.array(dtype=float, shape=("k",))'),),
+        "uses",
+    ),
     "launch bounds": ((("@kb.kernel\ndef apart", "@kb.kernel(launch_bounds=64)\ndef apart"),), "apart"),
     "fast math": ((("@kb.kernel\ndef apart", "@kb.kernel(fast_math=True)\ndef apart"),), "apart"),
     "table": ((("TABLE = kb.constant([1, 2])", "TABLE = kb.constant([1, 3])"),), "uses"),

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import pytest
 
 from kbuild.loader import array as arrays
-from kbuild.loader import bound, context, current, driver, graphs, recent, streams
+from kbuild.loader import bound, context, current, driver, graphs, naming, recent, streams
 from kbuild.loader.errors import LaunchError
 from kbuild.loader.foreign import asarray
 from kbuild.loader.memory import allocation, pools
@@ -405,7 +405,7 @@ def test_a_stream_that_pytorch_has_seen_is_kept_for_the_next(cuda: FakeCuda, tor
     for kept in recent.logs.values():
         kept.clear()
     block.free()
-    allocation.reclaim(context.gpu(), wait=True)
+    allocation.reclaim(naming.gpu(), wait=True)
     assert "cuStreamDestroy_v2" not in cuda.calls
     assert streams.Stream(priority=-1).handle != handle
     again = streams.Stream()

@@ -121,12 +121,14 @@ def test_a_foreign_array_on_another_gpu(two_gpus: FakeCuda) -> None:
         kernel.launch(1, (Tensor((4,), there.ptr),), device=0)
 
 
-def test_an_address_of_the_host(cuda: FakeCuda) -> None:
+@pytest.mark.parametrize("device", [None, "cuda:9"])
+def test_an_address_of_the_host(cuda: FakeCuda, device: Any) -> None:
+    """It is said first, also where the device is wrong too."""
     kernel = make_bundle([("a", "array1[float32]")])["p.kernels:k"]
     with pytest.raises(
         LaunchError, match="parameter a: there is no GPU memory at 0x40: it is host memory, or was freed"
     ):
-        kernel.launch(1, (Tensor((4,), 64),))
+        kernel.launch(1, (Tensor((4,), 64),), device=device)
 
 
 def test_rotations_are_launched_by_value(cuda: FakeCuda) -> None:

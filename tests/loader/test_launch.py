@@ -67,6 +67,26 @@ def test_the_quick_launch_makes_one_call(cuda: FakeCuda) -> None:
     assert [(r.grid, r.block) for r in cuda.records] == [(1, 256), (1, 256), (2, 256), (5, 64)]
 
 
+def test_many_numbers_arrive(cuda: FakeCuda, monkeypatch: pytest.MonkeyPatch) -> None:
+    """More than one call packs."""
+    types = ["float32", "int8", "vec3[float32]", "mat2x2[float64]", "int32", "array1[float32]"]
+    parameters = [(f"p{i}", types[i % len(types)]) for i in range(29)]
+    kernel = make_bundle(parameters)["p.kernels:k"]
+    made = arrays.zeros(3)
+    values: list[Any] = [1.5, 7, (1.0, 2.0, 3.0), ((1.0, 2.0), (3.0, 4.0)), -9, made]
+    for number in range(4):
+        args = [values[i % len(types)] for i in range(29)]
+        args[27] = ((float(number), 0.5), (0.25, 8.0))
+        if number == 2:
+            monkeypatch.setattr(kernel, "packing", None)
+        kernel.launch(10, args)
+    sent = [bytes(record.bytes)[: record.size] for record in cuda.records]
+    offset = kernel.bundle.manifest["kernels"][0]["parameters"][27]["offset"]
+    for number, data in enumerate(sent):
+        assert struct.unpack_from("<4d", data, offset) == (number, 0.5, 0.25, 8.0)
+        assert data[:offset] + data[offset + 32 :] == sent[0][:offset] + sent[0][offset + 32 :]
+
+
 def test_later_launches_are_quick_ones(cuda: FakeCuda, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever fits stays on the quick way: the thorough one would hide that it is broken."""
     name = f"{__name__}:Spring"

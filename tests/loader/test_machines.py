@@ -60,7 +60,7 @@ def test_every_gpu_of_the_table(fake_library: Path, name: str, capability: tuple
             assert (device.name, device.target, device.driver) == (name, "sm_%d%d" % capability, driver)
             assert device.is_tegra == targets.ARCHITECTURES[device.number].is_tegra
             kernel = bundle_of(*CUBINS)["p.kernels:k"]
-            order = select.candidates(device, rows).order
+            order = select.order(device, rows)
             if order:
                 kernel.launch(5, (1.0,))
                 chosen = rows[order[0]]

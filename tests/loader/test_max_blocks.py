@@ -89,7 +89,7 @@ def test_whole_blocks_are_never_cut(cuda: FakeCuda, options: dict[str, Any]) -> 
 
 
 def test_code_of_before_max_blocks(cuda: FakeCuda, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kbuild.loader.schema.writes_origin", lambda ndim: False)
+    monkeypatch.setattr("kbuild.loader.format.writes_origin", lambda ndim: False)
     old = bundle_bytes([("x", "float32")])
     monkeypatch.undo()
     from kbuild.loader.bundle import from_bytes

@@ -13,7 +13,7 @@ import pytest
 
 import kbuild as kb
 from kbuild.loader import array as arrays
-from kbuild.loader import context, copying, current, driver, streams
+from kbuild.loader import context, copying, current, driver, naming, streams
 from kbuild.loader.errors import DriverError
 from kbuild.loader.memory import allocation, books, pools
 from tests.helpers.fake_cuda import FakeCuda, compile_library, make_bundle
@@ -28,7 +28,7 @@ def kernel(cuda: FakeCuda) -> Any:
 def test_memory_comes_from_a_pool_and_goes_back_to_it(cuda: FakeCuda) -> None:
     made = arrays.empty(1000)
     assert "cuMemAllocFromPoolAsync" in cuda.calls
-    pool = pools.of(context.gpu())
+    pool = pools.of(naming.gpu())
     assert pool is not None
     assert pool.used >= 4000
     del made
@@ -70,13 +70,13 @@ def test_memory_waits_for_the_stream_that_still_uses_it(cuda: FakeCuda, quick: b
     launch(8, [data], stream=stream)
     del data
     assert cuda.breaches == [], "freed while a launch on the stream still uses it"
-    assert allocation.waiting(context.gpu()) == 32
+    assert allocation.waiting(naming.gpu()) == 32
     assert kb.memory_report().waiting == 32
     arrays.zeros(1)
-    assert allocation.waiting(context.gpu()) == 32
+    assert allocation.waiting(naming.gpu()) == 32
     cuda.release(stream.handle)
     arrays.zeros(1)
-    assert allocation.waiting(context.gpu()) == 0
+    assert allocation.waiting(naming.gpu()) == 0
 
 
 def test_fresh_memory_is_there_when_another_stream_uses_it(cuda: FakeCuda) -> None:
@@ -101,7 +101,7 @@ def test_memory_of_a_stream_waits_for_the_default_one(cuda: FakeCuda) -> None:
     launch(8, [data])
     del data
     assert cuda.breaches == []
-    assert allocation.waiting(context.gpu()) == 32
+    assert allocation.waiting(naming.gpu()) == 32
     cuda.release(0)
 
 
@@ -159,9 +159,9 @@ def test_what_waits_is_waited_for_first(cuda: FakeCuda) -> None:
     cuda.hold(stream.handle)
     kernel(cuda).launch(1, [data], stream=stream)
     del data
-    assert allocation.waiting(context.gpu()) == 1 << 19
+    assert allocation.waiting(naming.gpu()) == 1 << 19
     assert arrays.empty(3 << 16).nbytes == 3 << 18
-    assert allocation.waiting(context.gpu()) == 0
+    assert allocation.waiting(naming.gpu()) == 0
 
 
 def test_cycles_are_collected_first(cuda: FakeCuda) -> None:
@@ -234,7 +234,7 @@ def test_pinned_memory_stays_until_its_copies_are_done(cuda: FakeCuda) -> None:
     assert cuda.pending > 0, "the host goes on"
     del here
     assert cuda.breaches == []
-    assert allocation.waiting(context.gpu()) == 16
+    assert allocation.waiting(naming.gpu()) == 16
     cuda.release(stream.handle)
     assert there.tolist() == [2.0] * 4
 

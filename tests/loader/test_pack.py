@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kbuild.loader import abi, pack
+from kbuild.loader import abi, fastpath, format, pack
 from kbuild.loader.scalars import int_range, round_float
 
 
@@ -119,3 +119,17 @@ def test_refused(type: abi.Scalar, value: Any) -> None:
         packed(type, value)
     assert caught.value.path == "p"
     assert str(type) in caught.value.reason
+
+
+@given(st.lists(TYPES, min_size=1, max_size=30), st.binary(min_size=1, max_size=64))
+def test_packed_in_parts_is_packed_whole(types: list[abi.Type], pattern: bytes) -> None:
+    """The quick launch packs many numbers in several calls, none of which has more arguments than CPython likes."""
+    offsets, end = format.layout_behind(72, types)
+    whole = struct.Struct("<72s" + pack.fields_format(list(zip(types, offsets)), 72, end))
+    numbers = whole.unpack((pattern * whole.size)[: whole.size])
+    named = dict(enumerate(numbers))
+    buffer = bytearray(whole.size)
+    for offset, pack_into, leaves in fastpath._parts(whole.format, list(named)):  # type: ignore[arg-type]
+        assert len(leaves) <= 28
+        pack_into(buffer, offset, *[named[leaf] for leaf in leaves])  # type: ignore[index]
+    assert buffer == whole.pack(*numbers)

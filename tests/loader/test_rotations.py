@@ -24,7 +24,6 @@ from kbuild.loader import (
     interface,
     pack,
     records,
-    scalars,
     selftest,
     values,
 )
@@ -233,7 +232,7 @@ def test_values_travel(made: Any) -> None:
     for other in (pickle.loads(pickle.dumps(made)), copy.deepcopy(made)):
         assert other == made
         assert type(other) is type(made)
-    assert type(made) in scalars.SEQUENCES
+    assert type(made) in pack.SEQUENCES
 
 
 @pytest.mark.parametrize("made", MADE, ids=lambda made: type(made).__name__)

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kbuild import targets
-from kbuild.loader.select import FAMILIES, TEGRA, Device, candidates
+from kbuild.loader import refusals, select
+from kbuild.loader.select import FAMILIES, TEGRA, Device
 
 
 def row(spelling: str) -> dict[str, Any]:
@@ -29,7 +30,7 @@ def device(name: str, driver: str) -> Device:
 
 def order(gpu: Device, spellings: str, *, allow_ptx: bool = False) -> list[str]:
     rows = spellings.split()
-    return [rows[index] for index in candidates(gpu, [row(r) for r in rows], allow_ptx).order]
+    return [rows[index] for index in select.order(gpu, [row(r) for r in rows], allow_ptx)]
 
 
 # The bundle of the sample project, and one with everything.
@@ -138,18 +139,14 @@ def test_ptx_only_when_allowed(name: str, driver: str, bundle: str, wanted: str)
     ],
 )  # fmt: skip
 def test_every_refusal_says_why(name: str, driver: str, spelling: str, reason: str) -> None:
-    selection = candidates(device(name, driver), [row(spelling)], allow_ptx=True)
-    assert selection.order == []
-    assert selection.refusals == [(0, reason)]
+    gpu = device(name, driver)
+    assert select.order(gpu, [row(spelling)], allow_ptx=True) == []
+    assert refusals.reasons(gpu, [row(spelling)], allow_ptx=True) == [(0, reason)]
 
 
-def test_ptx_that_is_not_allowed_and_an_unknown_architecture_are_refused_with_reasons() -> None:
+def test_ptx_that_is_not_allowed_is_refused_with_a_reason() -> None:
     gpu = device("RTX 4090", "13.0")
-    assert "did not allow" in candidates(gpu, [row("compute_75/12.9")]).refusals[0][1]
-    strange = {**row("sm_89/12.9"), "arch": "sm_new"}
-    assert candidates(gpu, [strange]).refusals == [
-        (0, "'sm_new' is not an architecture that this version of kbuild knows")
-    ]
+    assert "did not allow" in refusals.reasons(gpu, [row("compute_75/12.9")])[0][1]
 
 
 def test_an_integrated_gpu_is_no_tegra_for_that() -> None:
@@ -179,13 +176,13 @@ devices = st.builds(
 
 @given(devices, rows(), st.booleans())
 def test_what_always_holds(gpu: Device, bundle: list[dict[str, Any]], allow_ptx: bool) -> None:
-    selection = candidates(gpu, bundle, allow_ptx)
-    refused = [index for index, _ in selection.refusals]
-    assert sorted(selection.order + refused) == list(range(len(bundle)))
-    assert all(reason for _, reason in selection.refusals)
-    for index in selection.order:
+    found = select.order(gpu, bundle, allow_ptx)
+    reasons = refusals.reasons(gpu, bundle, allow_ptx)
+    assert sorted(found + [index for index, _ in reasons]) == list(range(len(bundle)))
+    assert all(reason for _, reason in reasons)
+    for index in found:
         _check_admitted(gpu, bundle[index], allow_ptx=allow_ptx)
-    kinds = [bundle[index]["kind"] for index in selection.order]
+    kinds = [bundle[index]["kind"] for index in found]
     assert kinds == sorted(kinds), "PTX comes last"
 
 
@@ -216,7 +213,7 @@ def test_the_order_does_not_depend_on_the_order_of_the_rows(
 ) -> None:
     shuffled = random.sample(bundle, len(bundle))
     before, after = (
-        [(r["arch"], r["cuda"]) for r in (rows[i] for i in candidates(gpu, rows, allow_ptx=True).order)]
+        [(r["arch"], r["cuda"]) for r in (rows[i] for i in select.order(gpu, rows, allow_ptx=True))]
         for rows in (bundle, shuffled)
     )
     assert before == after
@@ -224,9 +221,28 @@ def test_the_order_does_not_depend_on_the_order_of_the_rows(
 
 @given(devices, rows())
 def test_the_exact_architecture_goes_before_another_of_its_kind(gpu: Device, bundle: list[dict[str, Any]]) -> None:
-    admitted = [bundle[i] for i in candidates(gpu, bundle).order]
+    admitted = [bundle[i] for i in select.order(gpu, bundle)]
     plain = [targets.limits(r["arch"]).number for r in admitted if r["arch"][-1] not in "af"]
     assert plain == sorted(plain, reverse=True)
     for arch in {r["arch"] for r in admitted}:
         versions = [r["cuda"] for r in admitted if r["arch"] == arch]
         assert versions == sorted(versions, reverse=True)
+
+
+def test_what_is_not_admitted_has_a_reason_and_nothing_else_has() -> None:
+    """Every GPU, driver and row: `refusals` finds what it says, where `select` says no, and only there."""
+    gpus = [*targets.GPUS, ("not yet built", (12, 7)), ("next", (14, 0)), ("Thor's first name", (10, 1))]
+    refused = 0
+    for name, cc in gpus:
+        for driver in [(10, 2), *_versions]:
+            gpu = Device(name, *cc, driver)
+            for arch in _archs:
+                for version in _versions:
+                    one = row(f"{arch}/{version[0]}.{version[1]}")
+                    for allow_ptx in (False, True):
+                        if select.rank(gpu, one, allow_ptx):
+                            with pytest.raises(AssertionError, match="for no reason"):
+                                refusals._reason(gpu, one, allow_ptx)
+                        else:
+                            refused += bool(refusals._reason(gpu, one, allow_ptx))
+    assert refused > 10_000

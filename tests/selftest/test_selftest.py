@@ -24,6 +24,7 @@ from kbuild.loader.__main__ import main
 from kbuild.loader.errors import LaunchError
 from kbuild.loader.select import Device
 from kbuild.scan.selftest import expectations
+from tests.helpers import kernels
 from tests.helpers.pythons import need_python
 
 VEC3 = Vector(3, FLOAT32)
@@ -248,6 +249,54 @@ def test_a_bundle_without_results(bundle: Bundle) -> None:
     bare = Bundle(format.parse(format.dump(manifest, blobs)), "bare.kbundle")
     with pytest.raises(BundleError, match=r"holds no self-test\n  help: set `selftest = true` in \[tool.kbuild\]"):
         fieldtest.expectations(bare)
+
+
+STATING = """
+@kb.kernel(launch_dim=("n", 2))
+def k(a: kb.array(dtype=float, shape=("n", 2)), b: kb.array(dtype=float, shape=("m", "n")), m: int, n: int):
+    i, j = kb.tid()
+    kb.assume(n % 4 == 0 and m > 0)
+    a[i, j] = b[0, i]
+
+@kb.kernel(launch_dim="n", block_dim=64)
+def whole(a: kb.array(dtype=float, shape=("n",)), b: kb.array(dtype=int)):
+    tile = kb.shared_array(64, float)
+    tile[kb.thread_idx()] = a[kb.tid()]
+    kb.syncthreads()
+    a[kb.tid()] = tile[63 - kb.thread_idx()]
+
+@kb.kernel(launch_dim=100000)
+def wide(a: kb.array(dtype=float)):
+    a[kb.tid() % 512] = 1.0
+
+@kb.kernel(launch_dim=96, block_dim=64)
+def ragged(a: kb.array(dtype=float)):
+    kb.syncthreads()
+    a[kb.tid()] = 1.0
+
+@kb.kernel
+def large(a: kb.array(dtype=float, shape=("n", 9999))):
+    a[0, 0] = 1.0
+
+@kb.kernel
+def never(a: kb.array(dtype=float), n: int):
+    kb.assume(n > 9000)
+    a[0] = 1.0
+"""
+
+
+def test_inputs_are_such_as_a_kernel_states(tmp_path: Path) -> None:
+    found = {one.name.partition(":")[2]: expectations(one, 64) for one in kernels.lower_text(tmp_path, STATING)}
+    assert (found["k"]["dim"], found["k"]["given"]) == ((8, 2), {"a": [8, 2], "b": [16, 8], "m": 16, "n": 8})
+    assert (found["whole"]["dim"], found["whole"]["given"]) == ((128,), {"a": [128]})
+    assert [found[name]["skipped"] for name in ("wide", "ragged", "large", "never")] == [
+        "a launch of 100000 threads is stated, more than the self-test makes",
+        "it runs in whole blocks, and states a launch of 96 threads",
+        "an array of 159984 elements is stated, more than the self-test makes",
+        "with generated inputs: the assumption `n > 9000` does not hold",
+    ]
+    made = selftest.generate([("a", Array(FLOAT32, 2)), ("n", INT32), ("x", INT32)], 1, found["k"]["given"])
+    assert (made["a"].shape, made["n"], made["x"]) == ((8, 2), 8, 1)
 
 
 def test_inputs_are_the_same_everywhere() -> None:

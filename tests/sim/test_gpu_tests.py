@@ -43,7 +43,7 @@ FILES = [
 ]
 
 
-@pytest.mark.parametrize("name", [*FILES, "scalars", "statics", "structs", "tables", "tape"])
+@pytest.mark.parametrize("name", [*FILES, "scalars", "stated", "statics", "structs", "tables", "tape"])
 def test_as_on_a_gpu(name: str) -> None:
     run(name)
 

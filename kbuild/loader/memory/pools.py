@@ -127,7 +127,7 @@ def of(place: context.Device) -> Pool | None:
 
 def set_pool_limit(size: int | None, device: Any = None) -> None:
     """How many bytes a GPU's pool keeps for later arrays when it is waited for; None: all. No effect without a pool."""
-    pool = of(context.gpu(device))
+    pool = of(_gpu(device))
     if pool is not None:
         pool.set_limit(_UNLIMITED if size is None else size)
 
@@ -136,9 +136,15 @@ def trim_memory(keep: int = 0, device: Any = None) -> None:
     """Gives memory that no array holds back to the GPU, for other libraries and processes, but for `keep` bytes."""
     from . import allocation
 
-    place = context.gpu(device)
+    place = _gpu(device)
     allocation.reclaim(place, wait=True)
     pool = of(place)
     if pool is not None:
         context.synchronize(place)  # what was given back in the order of a stream is free when that has come so far
         pool.trim(keep)
+
+
+def _gpu(device: Any) -> context.Device:
+    from .. import naming  # no part of a start
+
+    return naming.gpu(device)

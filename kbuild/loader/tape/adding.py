@@ -9,7 +9,7 @@ from __future__ import annotations
 import struct
 
 from .. import abi, copying, interface, ordering, providers
-from ..array import array
+from ..array_class import array
 from ..copying import stream_on
 from ..errors import LaunchError
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .. import context, copying, ordering, pack, placing, providers, resolve
-from ..array import array
+from ..array_class import array
 from ..errors import LaunchError
 from ..indexed import indexedarray
 from . import arguments, steps, watching, workspace

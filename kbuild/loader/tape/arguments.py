@@ -8,9 +8,9 @@ from __future__ import annotations
 import sys
 
 from .. import abi, foreign, generic, interface
-from ..array import array
+from ..array_class import array
 from ..layout import abi_type
-from ..scalars import SEQUENCES
+from ..pack import SEQUENCES
 from ..values import class_of
 from .gradients import is_differentiable
 from .overlap import span

@@ -8,7 +8,8 @@ other alive in a circle.
 from __future__ import annotations
 
 from .. import abi, interface
-from ..array import array, put_gradient, wrap, zeros
+from ..array import zeros
+from ..array_class import array, put_gradient, wrap
 from ..errors import describe
 from ..values import uint8
 from . import overlap

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from ..array import array
+    from ..array_class import array
 
 
 def span(one: array) -> tuple[int, int]:

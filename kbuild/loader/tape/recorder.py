@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from .. import frameworks, ordering, providers
-from ..array import array
+from ..array_class import array
 from ..copying import stream_on
 from ..errors import LaunchError
 from ..memory.allocation import Memory

@@ -5,7 +5,8 @@ become adjoints of what it read).
 from __future__ import annotations
 
 from .. import copying, interface
-from ..array import array, put_gradient, wrap, zeros
+from ..array import zeros
+from ..array_class import array, put_gradient, wrap
 from ..errors import LaunchError
 from ..indexed import assembled, indexedarray
 from . import adding, arguments, overlap

@@ -10,7 +10,7 @@ x.grad
 from __future__ import annotations
 
 from .. import context, copying, current, interface, ordering, recording, uses, waits
-from ..array import array
+from ..array_class import array
 from ..errors import LaunchError, describe
 from ..indexed import indexedarray
 from . import steps, watching, workspace

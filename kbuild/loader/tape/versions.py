@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from .. import copying, interface
-from ..array import array, empty, wrap
+from ..array import empty
+from ..array_class import array, wrap
 from ..errors import LaunchError
 from ..memory.books import amount
 from . import overlap

@@ -8,7 +8,7 @@ from __future__ import annotations
 from _thread import _local, get_ident
 
 from .. import uses
-from ..array import array
+from ..array_class import array
 from . import arguments, steps
 from .recorder import Asked, Recorder
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 import weakref
 
 from .. import abi, copying, grids, ordering, recent, uses, waits
-from ..array import array, empty, wrap, zeros
+from ..array import empty, zeros
+from ..array_class import array, wrap
 from ..copying import stream_on
 from ..errors import LaunchError
 from ..values import class_of, int32

@@ -41,7 +41,7 @@ import importlib
 import linecache
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Final, Literal
 
@@ -76,6 +76,17 @@ MODULES: Final = (
     "orders",
     "graphs",
     "nested",
+    "declared",
+    "flattened",
+    "guards",
+    "cooperation",
+    "staging",
+    "messages",
+    "networks",
+    "robots",
+    "waiting",
+    "ranges",
+    "traffic",
 )
 NOMINAL: Final = 256  # threads of a block, where a kernel does not say
 SUITES: Final = frozenset({"GPUVerify", "ScoR", "Indigo", "own"})
@@ -87,10 +98,10 @@ READINGS: Final[tuple[Reading, ...]] = ("launch", "symbolic")
 class At:
     """A launch. `given` are arguments by parameter: of an array its shape (a number or a tuple), or nested lists of
     what it holds; of a scalar its value. `block` is the block's size where the kernel has not declared it; with `grid`,
-    both along x, y and z."""
+    both along x, y and z. `shared` are bytes of shared memory for an array whose size the launch gives."""
 
-    def __init__(self, dim: Any = None, /, block: Any = None, grid: Any = None, **given: Any) -> None:
-        self.dim, self.block, self.grid, self.given = dim, block, grid, given
+    def __init__(self, dim: Any = None, /, block: Any = None, grid: Any = None, shared: int = 0, **given: Any) -> None:
+        self.dim, self.block, self.grid, self.shared, self.given = dim, block, grid, shared, given
 
 
 @dataclass(frozen=True)
@@ -170,8 +181,9 @@ class Case:
         """The launch as the simulator takes it."""
         if self.at.grid is not None:
             grid, block = _triple(self.at.grid), _triple(self.at.block)
-            return Launch(grid, block, (_product(grid) * _product(block),))
-        return over(self.at.dim if isinstance(self.at.dim, tuple) else (self.at.dim,), self.at.block or self.declared)
+            return Launch(grid, block, (_product(grid) * _product(block),), self.at.shared)
+        dim = self.at.dim if isinstance(self.at.dim, tuple) else (self.at.dim,)
+        return replace(over(dim, self.at.block or self.declared), shared=self.at.shared)
 
     @property
     def types(self) -> dict[str, Type]:
@@ -181,7 +193,11 @@ class Case:
     @property
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """Shapes of the arrays, by parameter."""
-        return {name: _shape(self.at.given[name]) for name, type in self.types.items() if isinstance(type, Array)}
+        return {
+            name: _shape(self.at.given[name])[: type.ndim]
+            for name, type in self.types.items()
+            if isinstance(type, Array)
+        }
 
     @property
     def scalars(self) -> dict[str, int | float | bool]:

@@ -1,4 +1,7 @@
-"""Order between threads by atomics, flags and locks: right or wrong, an audit must say that it does not know."""
+"""Order between threads by atomics, flags and locks: right or wrong, an audit must say that it does not know.
+
+Where nothing is released, or released to the own block alone, it may say that nothing is ordered.
+"""
 
 from __future__ import annotations
 
@@ -28,11 +31,11 @@ def message_open(data: kb.array(dtype=int), flag: kb.array(dtype=int), out: kb.a
 def message_open_relaxed(data: kb.array(dtype=int), flag: kb.array(dtype=int), out: kb.array(dtype=int)):
     if flag.shape[0] == 1 and data.shape[0] == 1 and kb.tid() < out.shape[0]:
         if kb.tid() == 0:
-            data[0] = 42  # unknown global-races
+            data[0] = 42  # may global-races
             kb.atomic_exch(flag, 0, 1)
         if kb.block_idx() == 1:
             if kb.atomic_add(flag, 0, 0) == 1:
-                out[kb.tid()] = data[0]  # unknown global-races
+                out[kb.tid()] = data[0]  # may global-races
 
 
 @case("global-races", "ScoR", FLAG)
@@ -40,11 +43,11 @@ def message_open_relaxed(data: kb.array(dtype=int), flag: kb.array(dtype=int), o
 def message_open_scope(data: kb.array(dtype=int), flag: kb.array(dtype=int), out: kb.array(dtype=int)):
     if flag.shape[0] == 1 and data.shape[0] == 1 and kb.tid() < out.shape[0]:
         if kb.tid() == 0:
-            data[0] = 42  # unknown global-races
-            kb.atomic_exch(flag, 0, 1, order="release", scope="block")
+            data[0] = 42  # may global-races
+            kb.atomic_exch(flag, 0, 1, order="release", scope="block")  # may global-races
         if kb.block_idx() == 1:
-            if kb.atomic_add(flag, 0, 0, order="acquire", scope="block") == 1:
-                out[kb.tid()] = data[0]  # unknown global-races
+            if kb.atomic_add(flag, 0, 0, order="acquire", scope="block") == 1:  # may global-races
+                out[kb.tid()] = data[0]  # may global-races
 
 
 @case("global-races", "ScoR", LOCK)
@@ -77,9 +80,9 @@ def locked_open_scope(lock: kb.array(dtype=int), data: kb.array(dtype=int)):
     if lock.shape[0] == 1 and data.shape[0] == 1:
         done = 0
         while done == 0:
-            if kb.atomic_cas(lock, 0, 0, 1, order="acquire", scope="block") == 0:
-                data[0] = data[0] + 1  # unknown global-races
-                kb.atomic_exch(lock, 0, 0, order="release", scope="block")
+            if kb.atomic_cas(lock, 0, 0, 1, order="acquire", scope="block") == 0:  # may global-races
+                data[0] = data[0] + 1  # may global-races
+                kb.atomic_exch(lock, 0, 0, order="release", scope="block")  # may global-races
                 done = 1
 
 
