@@ -23,11 +23,11 @@ STEPS = ("load", "load", "load", "load", "store", "maybe", "tile", "lanes", "wai
 STORED = ("b[i]", "b[i + 1]", "c[i]", "c[i + 2]")
 HEAD = """
 @kb.kernel(block_dim=256)
-def kernel_{number}(a: kb.array(dtype=float), b: kb.array(dtype=float), c: kb.array(dtype=float)):
+def kernel_{number}(a: kb.array(dtype=float), b: kb.array(dtype=float), c: kb.array(dtype=float), start: float):
     s = kb.shared_array(512, float)
     t = kb.thread_idx()
     i = kb.tid()
-    x = 1.0
+    x = start
 """
 
 

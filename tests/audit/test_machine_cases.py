@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 
 from kbuild.audit.machine import Compiled, Machine, findings, measure
+from kbuild.audit.report import MACHINE_HEADERS, machine_rows
 from kbuild.codegen.unit import emit
 from kbuild.errors import Span
 from kbuild.ir.blocks import shared_bytes
+from kbuild.ir.nodes import Kernel
 from kbuild.ir.types import Array, word_of
-from kbuild.loader import cubin
 from kbuild.nvrtc import Cache, compile_jobs
 from tests.audit.cases import Case, cases, machine_cases
 from tests.helpers import kernels, nvrtc_cases
@@ -161,14 +162,39 @@ def behind_odd_bytes(a: kb.array(dtype=kb.vec4), out: kb.array(dtype=kb.vec4)):
 """
 
 
+def compiled_text(folder: Path, text: str, arch: str) -> tuple[Kernel, Machine]:
+    """The one kernel of a text, and what it comes to on a target."""
+    (kernel,) = kernels.lower_text(folder, text)
+    job = nvrtc_cases.job(arch, TARGETS[arch], emit([(kernel, "entry")]).source)
+    (outcome,) = compile_jobs([job], cache=Cache(folder))
+    done = nvrtc_cases.compiled(outcome)
+    return kernel, measure(Compiled("m:k", arch, done.data, "entry", 64, done.spills["entry"]))
+
+
 @pytest.mark.parametrize("arch", TARGETS)
 def test_words_behind_odd_bytes(tmp_path: Path, arch: str) -> None:
     """Arrays in shared memory begin where their words may; a block takes what was reckoned with."""
-    (kernel,) = kernels.lower_text(tmp_path, ODD)
-    job = nvrtc_cases.job(arch, TARGETS[arch], emit([(kernel, "entry")]).source)
-    (outcome,) = compile_jobs([job], cache=Cache(tmp_path))
-    done = nvrtc_cases.compiled(outcome)
-    machine = measure(Compiled("m:k", arch, done.data, "entry", 64, 0))
+    kernel, machine = compiled_text(tmp_path, ODD, arch)
     assert machine.count("shared", 16) == 2
-    assert cubin.read(done.data).kernels["entry"].shared == machine.shared <= shared_bytes(kernel.function)
+    assert machine.shared <= shared_bytes(kernel.function)
     assert list(findings(machine, Span("k.py", 1))) == []
+
+
+HINTS = """
+@kb.kernel(block_dim=64, enable_backward=False)
+def hinted(a: kb.array(dtype=float), b: kb.array(dtype=kb.float64), c: kb.array(dtype=int)):
+    i = kb.tid()
+    x = kb.load_readonly(a, i) + kb.load_streaming(a, i + 64)
+    kb.syncthreads()
+    kb.store_streaming(b, i, kb.float64(x))
+    c[i] = 3
+"""
+
+
+@pytest.mark.parametrize("arch", TARGETS)
+def test_modifiers_and_barriers_in_the_table(tmp_path: Path, arch: str) -> None:
+    _, machine = compiled_text(tmp_path, HINTS, arch)
+    ((*_, shown),) = machine_rows([machine])
+    assert shown == "ld 4×1 readonly 4×1 streaming, st 4×1 8×1 streaming"
+    assert machine.barriers == 1
+    assert dict(zip(MACHINE_HEADERS, machine_rows([machine])[0], strict=True))["barriers"] == 1

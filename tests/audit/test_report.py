@@ -15,6 +15,7 @@ from kbuild.audit.findings import CheckResult, Finding, KernelAudit
 from kbuild.audit.judging import Judged, judge
 from kbuild.audit.levels import Rules
 from kbuild.audit.machine import changes
+from kbuild.audit.sass import Access
 from kbuild.pipeline.auditing import AuditResult
 from tests.audit.test_machine import GOOD
 from tests.audit.test_plain import AUDIT, EXAMPLE, FINDING, SPAN
@@ -110,6 +111,19 @@ def test_machine_code_in_words(result: AuditResult) -> None:
     assert rows[1][-1] == "not decoded"
     assert len(rows[0]) == len(report.MACHINE_HEADERS)
     assert report.change_lines(result.changes) == ["m:k on sm_90: 32 → 40 registers"]
+
+
+def test_memory_instructions_in_words() -> None:
+    kinds = (("global", "load", 4, "readonly"), ("global", "load", 16, ""), ("global", "store", 8, "streaming"),
+             ("generic", "load", 4, ""), ("local", "store", 4, ""), ("shared", "load", 16, ""))  # fmt: skip
+    machine = replace(GOOD, accesses=tuple((Access(*one), n) for n, one in enumerate(kinds, 1)))
+    (row,) = report.machine_rows([machine])
+    assert row[-1] == "ld 4×1 readonly 16×2, st 8×3 streaming, generic ld 4×4, shared ld 16×6"
+    found = report.to_json(AuditResult((), (), (), (), (machine,)))
+    validate(found)
+    rows = found["machine_code"][0]["accesses"]
+    assert [tuple(one.values()) for one in rows] == [(*one, n) for n, one in enumerate(kinds, 1)]
+    assert list(rows[0]) == ["memory", "what", "bytes", "modifier", "count"]
 
 
 def test_the_last_line(result: AuditResult) -> None:
