@@ -283,7 +283,9 @@ def down_the_tree_good(parent: Ints, local: Plane, world: Plane):
         return
     total = 0.0
     k = int(j)
-    while 0 <= k < kb.min(parent.shape[0], local.shape[1]):
+    for _ in range(parent.shape[0]):
+        if k < 0 or k >= parent.shape[0] or k >= local.shape[1]:
+            break
         total += local[e, k]
         k = parent[k]
     world[e, j] = total
