@@ -22,13 +22,14 @@ DONT_KNOW = {
     ("halved_good", "divergence"),
     ("halved_bad", "divergence"),
     ("hooked_bad", "global-races"),
+    ("kept_by_some_bad", "shared-races"),
+    ("automaton_good", "overflow"),
     # What the contents of an array, or a search in it, lead to.
     ("left_one_by_one_bad", "bounds"),
     ("place_of_a_key_bad", "bounds"),
     ("merged_bad", "bounds"),
     ("found_first_bad", "bounds"),
     ("rays_over_a_map_bad", "bounds"),
-    ("parent_of_the_parent_bad", "global-races"),
     ("wishes_then_mates_bad", "global-races"),
     ("scattered_by_a_permutation_bad", "global-races"),
     # Order by atomics, which is not followed.
