@@ -276,6 +276,8 @@ class Expressions:
             taint |= one.taint
         if memory.is_changed or memory.space == "shared":
             is_told = memory.space == "shared" and level < THREAD
+            if self.run.is_as_given(memory):
+                return fresh(type, f"{memory.name}[…]", THREAD, taint | DATA)
             found = fresh(type, f"{memory.name}[…]", BLOCK if is_told else THREAD, taint | (memory.bit or SYNC))
             if is_told:  # all threads of the block see the same, unless they race for it
                 self.run.tell(found, memory)

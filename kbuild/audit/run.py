@@ -182,6 +182,12 @@ class Run:
         if memory is not None and not self.is_trial and not self.is_in_library:
             self.records.told |= memory.bit
 
+    def is_as_given(self, memory: Memory) -> bool:
+        """The thread has come to no store yet: if it is the first to run, it sees there what the launch gives."""
+        if memory.space != "global" or self.loops or self.is_trial:
+            return False
+        return all(one.memory is not memory or one.kind == "read" for one in self.records.accesses)
+
     def unclear(self, what: str, span: Span | None) -> None:
         """Something that is not looked into."""
         if not self.is_trial:

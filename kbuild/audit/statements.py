@@ -254,10 +254,12 @@ class Statements:
         if chosen.kind == "false":
             return self.block(otherwise, state)
         self.branch(chosen, state, stmt, has_else=bool(otherwise))
-        one = self.block(then, state.copy(conditions.all_of((state.path, chosen))))
-        negated = conditions.negation(chosen)
-        two = self.block(otherwise, state.copy(conditions.all_of((state.path, negated))))
-        return joined([one for one in (one, two) if one is not None])
+        paths = [conditions.all_of((state.path, way)) for way in (chosen, conditions.negation(chosen))]
+        ends = [self.block(body, state.copy(path)) for body, path in zip((then, otherwise), paths, strict=True)]
+        after = joined([one for one in ends if one is not None])
+        if after is not None and [one and one.path for one in ends] == paths:
+            after.path = state.path  # nobody has left, and so the condition says nothing of what is behind it
+        return after
 
     def decided(self, condition: Condition, state: State) -> Condition:
         """The condition, or what it always is on the path."""

@@ -9,7 +9,7 @@ by the simulator's own oracle.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -36,6 +36,7 @@ from tests.audit.cases import argument
 from tests.helpers.lockstep import run_in_lockstep
 
 MAX_STEPS: Final = 3_000_000
+NOTHING: Final[Mapping[str, list[Any]]] = {}
 LARGEST: Final = 1 << 22  # elements or threads of an example that is replayed
 
 
@@ -130,15 +131,19 @@ def shown_in_turn(kernel: Kernel, launch: Launch, arguments: Sequence[Any]) -> S
     return None
 
 
-def replayed(kernel: Kernel, example: Example, has_zeros: bool = False) -> Shown | None:
-    """What is wrong with the launch that an example gives. What it does not say of arrays of integers is the numbers
-    from 1 on, or zeros."""
+def replayed(
+    kernel: Kernel, example: Example, has_zeros: bool = False, contents: Mapping[str, list[Any]] = NOTHING
+) -> Shown | None:
+    """What is wrong with the launch that an example gives. What it does not say of arrays of integers is the
+    `contents`, where they are as many, else the numbers from 1 on, or zeros: a lock that is held is waited for."""
     if any(math.prod(shape) > LARGEST for _, shape in example.shapes) or math.prod(example.dim) > LARGEST:
         return None
     given: dict[str, Any] = {**dict(example.shapes), **dict(example.scalars)}
+    held = {name: list(one) for name, one in contents.items() if np.shape(one) == tuple(given[name])}
+    given |= held
     arguments = {symbol.name: argument(given[symbol.name], symbol.type) for symbol in kernel.function.parameters}
-    for given_array in arguments.values() if has_zeros else ():
-        if isinstance(given_array, np.ndarray) and given_array.dtype.kind in "iu":
+    for name, given_array in arguments.items() if has_zeros else ():
+        if name not in held and isinstance(given_array, np.ndarray) and given_array.dtype.kind in "iu":
             given_array[...] = 0
     for name, indices, value in example.contents:
         if not all(0 <= index < extent for index, extent in zip(indices, arguments[name].shape, strict=False)):

@@ -40,6 +40,9 @@ FOR_OTHER_CONTENTS: Final = frozenset(
         "false alarm: scattered_good, line 206: without atomic_add",
         "false alarm: last_edge_good, line 146: without its guard",
         "false alarm: last_edge_good, line 146: without condition 2 of its guard",
+        "false alarm: points_projected_good, line 40: without its guard",
+        "false alarm: points_projected_good, line 41: without atomic_min",
+        "false alarm: up_to_a_zero_good, line 215: without its `if … else`",
     }
 )
 """Mutants that are as good as before for what their arrays hold, and wrong for what they may."""
@@ -278,7 +281,7 @@ def _replay(found: Score, case: Case, result: KernelAudit) -> None:
         if _line(finding) in case.lines(finding.check, "any"):
             continue  # two threads that store the same: the simulator has another opinion
         found.replayed += 1
-        tries = [on_sim.replayed(case.ir, finding.example, has_zeros) for has_zeros in (False, True)]
+        tries = [on_sim.replayed(case.ir, finding.example, has_zeros, case.contents) for has_zeros in (False, True)]
         # Of several things that are wrong the simulator shows the first.
         said = {(one.check, _line(one)) for one in result.findings if one.verdict == "found"}
         if not any((one.check, line) in said for one in tries if one is not None for line in one.lines):

@@ -104,7 +104,7 @@ def waited_for_bad_plain(data: Ints, flag: Ints, out: Ints):
                 out[0] = data[0]  # finds global-races
 
 
-@case("global-races", "ScoR", At(4, block=2, lock=[0, 0], data=2))
+@case("global-races", "ScoR", At(4, block=2, lock=[0, 0], data=2), symbolic="unknown")
 @kb.kernel(block_dim=2)
 def locked_by_block_good(lock: Ints, data: Ints):
     b = kb.block_idx()

@@ -25,7 +25,7 @@ class Camera:
 def pixel_of(camera: Camera, point: kb.vec3) -> kb.vec2i:
     x = int(kb.floor(camera.focal * point.x / point.z))
     y = int(kb.floor(camera.focal * point.y / point.z))
-    return kb.vec2i(x + camera.width // 2, y + camera.height // 2)
+    return kb.vec2i(x + camera.width // 2, y + camera.height // 2)  # may overflow
 
 
 @case("bounds", "own", At(12, block=12, points=12, image=(6, 8)))
@@ -36,7 +36,7 @@ def points_projected_good(points: Points, image: Plane):
         return
     camera = Camera(image.shape[1], image.shape[0], 4.0)
     if points[i].z > 0.1:
-        pixel = pixel_of(camera, points[i])  # may overflow
+        pixel = pixel_of(camera, points[i])
         if 0 <= pixel.x < camera.width and 0 <= pixel.y < camera.height:
             kb.atomic_min(image, pixel.y, pixel.x, points[i].z)
 
@@ -283,7 +283,9 @@ def down_the_tree_good(parent: Ints, local: Plane, world: Plane):
         return
     total = 0.0
     k = int(j)
-    while 0 <= k < kb.min(parent.shape[0], local.shape[1]):
+    for _ in range(parent.shape[0]):
+        if k < 0 or k >= parent.shape[0] or k >= local.shape[1]:
+            break
         total += local[e, k]
         k = parent[k]
     world[e, j] = total

@@ -110,12 +110,14 @@ def until_nothing_changes_good(data: Floats, out: Floats, limit: float):
     t = kb.thread_idx()
     x = data[kb.tid()] if kb.tid() < data.shape[0] else 0.0
     again = 1
+    rounds = 0
     while again != 0:
         if t == 0:
             changed[0] = 0
         kb.syncthreads()
-        if x < limit:
+        if x < limit and rounds < 9:
             x = x + 20.0
+            rounds += 1
             kb.atomic_or(changed, 0, 1)
         kb.syncthreads()
         again = changed[0]
@@ -131,13 +133,15 @@ def until_nothing_changes_bad(data: Floats, out: Floats, limit: float):
     t = kb.thread_idx()
     x = data[kb.tid()] if kb.tid() < data.shape[0] else 0.0
     again = 1
+    rounds = 0
     while again != 0:
         if t == 0:
             changed[0] = 0
         kb.syncthreads()  # finds barriers
         again = 0
-        if x < limit:
+        if x < limit and rounds < 9:
             x = x + 20.0
+            rounds += 1
             kb.atomic_or(changed, 0, 1)
             again = 1
         kb.syncthreads()  # finds barriers
