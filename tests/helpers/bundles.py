@@ -141,8 +141,9 @@ def rich() -> dict[str, Any]:
     }
     integrate.update(
         origin=True, waits=True, any_block_dim=True, launch_bounds=[512, 2], optional=["pos"],
-        backward={**arrays, "kernel": 1, "saved": {"float32": 3, "int32": None}, "read": ["pos"]},
+        backward={**arrays, "kernel": 1, "saved": {"float32": 3, "int32": None}},
     )  # fmt: skip
+    integrate["stated"] = {"line": 4, "rows": [["a", "b"], ["c"]]}
     integrate["parameters"][0].update(type="indexedarray1[vec3[float32]]", offset=8, size=32)
     integrate["parameters"][1].update(offset=40)
     integrate["parameters"][2].update(offset=52)
