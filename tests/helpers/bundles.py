@@ -137,7 +137,7 @@ def rich() -> dict[str, Any]:
     integrate, pull = made["kernels"]
     springs = pull["parameters"][0]["type"]
     arrays: dict[str, Any] = {
-        name: [] for name in ("read", "written", "accumulated", "before", "after", "scratch", "owned")
+        name: ["pos"] for name in ("read", "written", "accumulated", "before", "after", "scratch", "owned")
     }
     integrate.update(
         origin=True, waits=True, any_block_dim=True, launch_bounds=[512, 2], optional=["pos"],
