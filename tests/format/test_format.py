@@ -608,3 +608,32 @@ def test_the_quick_reader_agrees_on_a_manifest_with_everything() -> None:
             verdicts[bundles.expect_agreement(bundles.join(canonical.encode(changed), region))] += 1
     assert verdicts[False] > 9000
     assert verdicts[True] > 200
+
+
+def unsaid(shape: Any, values: list[Any], place: str = "") -> list[str]:
+    """The places of a shape that none of these values has anything at."""
+    kind = type(shape)
+    if not values:
+        return [place]
+    if kind is dict:
+        found = [
+            (f"{place}.{key}", inner, [value[key] for value in values if key in value]) for key, inner in shape.items()
+        ]
+        return [one for name, inner, below in found for one in unsaid(inner, below, name)]
+    if kind is list:
+        return unsaid(shape[0], [item for value in values for item in value], place + "[]")
+    if kind is schema.Table:
+        return unsaid(shape.shapes[1], [item for value in values for item in value.values()], place + "[]")
+    if kind is schema.Either:
+        key, first, second = shape.shapes
+        with_key, without = [v for v in values if key in v], [v for v in values if key not in v]
+        return unsaid(first, with_key, f"{place}({key})") + unsaid(second, without, place)
+    if kind in (schema.May, schema.Nullable):
+        return unsaid(shape.shapes[0], [value for value in values if value is not None], place)
+    return []
+
+
+def test_the_manifest_with_everything_has_everything() -> None:
+    """A key that comes to the schema comes to the manifest that the readers are tried on."""
+    manifest, _ = bundles.split(format.dump(bundles.rich(), bundles.BLOBS))
+    assert unsaid(schema.MANIFEST, [manifest]) == []

@@ -137,11 +137,11 @@ def rich() -> dict[str, Any]:
     integrate, pull = made["kernels"]
     springs = pull["parameters"][0]["type"]
     arrays: dict[str, Any] = {
-        name: [] for name in ("read", "written", "accumulated", "before", "after", "scratch", "owned")
+        name: ["pos"] for name in ("read", "written", "accumulated", "before", "after", "scratch", "owned")
     }
     integrate.update(
         origin=True, waits=True, any_block_dim=True, launch_bounds=[512, 2], optional=["pos"],
-        backward={**arrays, "kernel": 1, "saved": {"float32": 3, "int32": None}, "read": ["pos"]},
+        backward={**arrays, "kernel": 1, "saved": {"float32": 3, "int32": None}},
         stated={"line": 12, "rows": [["dt", ">", "0.0", "dt > 0.0"], ["dim[0]", "==", "pos.shape[0] + 1", "dim"]]},
     )  # fmt: skip
     integrate["parameters"][0].update(type="indexedarray1[vec3[float32]]", offset=8, size=32)
