@@ -116,10 +116,40 @@ def _is_inside_by_counting(judge: Judge, index: Term, extent: Term, path: Condit
 
 def _is_limited(at_end: bool, index: Term, facts: Facts, path: Condition) -> bool:
     """The source bounds what arrays hold on this side."""
-    low, high = facts.range_of(index)
-    if not at_end:
-        return low is not None and low > LEAST
-    return (high is not None and high < MOST) or natural_most(index, facts, path) is not None
+    if at_end and natural_most(index, facts, path) is not None:
+        return True
+    return _has_limit(index, at_end, facts)
+
+
+def _has_limit(term: Term, at_end: bool, facts: Facts) -> bool:
+    """A bound on this side that is more than the range of the elements themselves: `where[i] + 3` has none."""
+    for monomial, n in term.parts:
+        if len(monomial) > 1:
+            if any(atom.taint & DATA for atom in monomial):
+                return False
+            continue
+        atom, is_most = monomial[0], at_end == (n > 0)
+        if not atom.taint & DATA:
+            continue
+        match atom.kind:
+            case "load":
+                low, high = facts.range_of_atom(atom)
+                # Near the ends of the type nobody has limited it: something has been added, or it is below another.
+                is_limited = high is not None and high < MOST // 2 if is_most else low is not None and low > LEAST // 2
+            case "ite":
+                _, then, otherwise = atom.arguments
+                is_limited = all(_has_limit(one, is_most, facts) for one in (then, otherwise))
+            case "min":
+                each = [_has_limit(one, is_most, facts) for one in atom.arguments]
+                is_limited = any(each) if is_most else all(each)
+            case "div":
+                is_limited = _has_limit(atom.arguments[0], is_most, facts)
+            case _:
+                low, high = facts.range_of_atom(atom)
+                is_limited = (high if is_most else low) is not None
+        if not is_limited:
+            return False
+    return True
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,14 +9,15 @@ then held against this. The report names what was taken for granted, and a launc
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from kbuild.audit import conditions, terms
 from kbuild.audit.conditions import Condition
 from kbuild.audit.proving import Facts
 from kbuild.audit.records import Access, Records
-from kbuild.audit.terms import DATA, UNIFORM, Atom, Monomial, Term
+from kbuild.audit.terms import DATA, THREAD, UNIFORM, Atom, Monomial, Term
 from kbuild.audit.values import MOST_ELEMENTS
+from kbuild.ir.types import is_integer
 
 
 class Contracts:
@@ -28,6 +29,8 @@ class Contracts:
         self.words: list[str] = []
         self.known: dict[Term, list[Term]] = {}  # extents, and what they are not below
         self.told: set[Term] = set()  # extents that the source itself compares with something
+        self.launch: set[Atom] = set()  # what the launch's own extents are
+        self.shifts: dict[Term, int] = {}  # extents, and how much further than the threads their elements go
 
     @property
     def exact(self) -> list[Condition]:
@@ -57,11 +60,12 @@ class Contracts:
         self.known.setdefault(extent, []).append(least)
 
 
-def of_records(records: Records) -> Contracts:
-    """What the accesses of a run take for granted."""
+def of_records(records: Records, launch: Sequence[Term] = ()) -> Contracts:
+    """What the accesses of a run take for granted. `launch` are its extents: numbers that no source says."""
     found = Contracts()
     general = Facts(records.facts)
     found.told = _told(records)
+    found.shifts, found.launch = _shifts(records), {atom for extent in launch for atom in extent.atoms()}
     _state(found, records)
     cached: dict[Condition, Facts] = {}
     for want_plain in (True, False):
@@ -105,15 +109,40 @@ def _nothing(told: set[Term]) -> Contracts:
 
 def _told(records: Records) -> set[Term]:
     """Extents that the source itself compares with something, or states."""
-    said = [
+    said = {
         one
         for access in records.accesses
         for one in conditions.conjuncts(access.path)
         if one.kind in ("le", "or")  # that it is the last element says nothing of the others
-    ]
-    atoms = {atom for one in (*said, *records.facts) for term in one.terms() for atom in terms.deep_atoms(term)}
+    }
+    told = (term for one in (*said, *records.facts) for term in one.terms() if not _is_emptiness(term))
+    atoms = set(terms.deep_atoms(*told))
     extents = {extent for access in records.accesses for extent in access.memory.extents}
     return {extent for extent in extents if set(extent.atoms()) & atoms}
+
+
+def _shifts(records: Records) -> dict[Term, int]:
+    """Arrays that have more elements than there are threads: `a[tid() + 1]`, where nothing else of it is looked at, and
+    `starts[tid()]` beside `starts[tid() + 1]`, of integers that nobody changes (rows begin there). The launch has the
+    threads that there are elements for; where the source itself says how many, nothing is added."""
+    constants: dict[Term, set[int]] = {}
+    are_starts: dict[Term, bool] = {}
+    for access in records.accesses:
+        for index, extent in zip(access.indices, access.memory.extents, strict=False):
+            if index.level == THREAD and not extent.is_constant:
+                constants.setdefault(extent, set()).add(index.constant)
+                are_starts[extent] = is_integer(access.memory.element) and not access.memory.is_changed
+    found = {}
+    for extent, those in constants.items():
+        least, most = min(those), max(those)
+        if least == most > 0 or (those == {0, 1} and are_starts[extent]):
+            found[extent] = most
+    return found
+
+
+def _is_emptiness(term: Term) -> bool:
+    """Of `a.shape[0] > 0`, or its opposite: the array is there, and as large as it must be."""
+    return len(term.parts) == 1 and (term.constant, term.parts[0][1]) in ((0, 1), (1, -1))
 
 
 def _infer_uniform(found: Contracts, index: Term, extent: Term) -> None:
@@ -129,6 +158,8 @@ def _infer(found: Contracts, access: Access, index: Term, extent: Term, facts: F
     most = natural_most(index, facts, access.path)
     if most is None or most.level != UNIFORM:
         return
+    if most.parts and set(most.atoms()) <= found.launch:
+        most = most + found.shifts.get(extent, 0)
     if set(access.memory.extents) & set(_terms_of(most)):
         found.told.add(extent)  # by another extent of the array, as if they were the same
     else:
