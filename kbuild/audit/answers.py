@@ -152,6 +152,8 @@ class Judge:
             taint &= ~DATA
         for path in paths:
             for one in conditions.conjuncts(path):
+                if one.kind == "eq" and _compares_elements(one):
+                    taint |= DATA  # who comes here is a matter of two arrays together, and may be one thread alone
                 if one.kind == "le" and one.taint & DATA and not is_data_fine:
                     limiting = list(deep_atoms(*one.terms()))
                     if any(atom in own and atom.level == THREAD and atom.name.endswith("#") for atom in limiting):
@@ -182,6 +184,11 @@ class Judge:
             text = tuple(map(repr, known))
             rule = answer.rule or otherwise
             self.reasoning.append(Reasoning(check, span, question(), answer.verdict, rule, text))
+
+
+def _compares_elements(condition: Condition) -> bool:
+    """An equation between two elements of arrays."""
+    return sum(atom.kind == "load" for term in condition.terms() for atom in term.atoms()) > 1
 
 
 def _both(known: list[Condition], other: Other | None) -> list[Condition]:

@@ -162,6 +162,17 @@ FAULTY: dict[str, tuple[str, bool, str]] = {
             out[starts[row] + column] /= 2.0
         """,
     ),
+    "who comes there two arrays say together": (
+        "global-races",
+        False,
+        """
+        @kb.kernel
+        def kernel(names: kb.array(dtype=int), wanted: kb.array(dtype=int), out: kb.array(dtype=float)):
+            i, j = kb.tid()
+            if names[i] == wanted[j]:
+                out[j] = float(i)
+        """,
+    ),
     "two components of one vector need not be the same": (
         "bounds",
         False,
