@@ -152,7 +152,7 @@ class Judge:
             taint &= ~DATA
         for path in paths:
             for one in conditions.conjuncts(path):
-                if one.kind == "eq" and _compares_elements(one):
+                if not is_alone and one.kind == "eq" and _compares_elements(one):
                     taint |= DATA  # who comes here is a matter of two arrays together, and may be one thread alone
                 if one.kind == "le" and one.taint & DATA and not is_data_fine:
                     limiting = list(deep_atoms(*one.terms()))

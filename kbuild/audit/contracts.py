@@ -66,6 +66,8 @@ def of_records(records: Records, launch: Sequence[Term] = ()) -> Contracts:
     general = Facts(records.facts)
     found.told = _told(records)
     found.shifts, found.launch = _shifts(records), {atom for extent in launch for atom in extent.atoms()}
+    for pitch, extent in _pitches(records, [one for one in launch if not one.is_constant], general):
+        found.fact(conditions.at_most(extent, pitch), f"{pitch} >= {extent}")
     _state(found, records)
     cached: dict[Condition, Facts] = {}
     for want_plain in (True, False):
@@ -116,9 +118,59 @@ def _told(records: Records) -> set[Term]:
         if one.kind in ("le", "or")  # that it is the last element says nothing of the others
     }
     told = (term for one in (*said, *records.facts) for term in one.terms() if not _is_emptiness(term))
-    atoms = set(terms.deep_atoms(*told))
+    atoms = _atoms_outside_of_elements(told)
     extents = {extent for access in records.accesses for extent in access.memory.extents}
     return {extent for extent in extents if set(extent.atoms()) & atoms}
+
+
+def _atoms_outside_of_elements(several: Iterable[Term]) -> set[Atom]:
+    """Those of terms, not of the indices with which elements are looked up: what these are compared with says nothing
+    of how large the array is."""
+    seen: set[Atom] = set()
+    waiting = [atom for term in several for atom in term.atoms()]
+    while waiting:
+        atom = waiting.pop()
+        if atom not in seen:
+            seen.add(atom)
+            if atom.kind != "load":
+                waiting += (a for one in atom.arguments if isinstance(one, Term) for a in one.atoms())
+                waiting += (
+                    a for one in atom.arguments if isinstance(one, Condition) for t in one.terms() for a in t.atoms()
+                )
+    return seen
+
+
+def _pitches(records: Records, launch: Sequence[Term], facts: Facts) -> Iterator[tuple[Term, Term]]:
+    """(number that the launch gives, extent of the launch): `i * width + j`, with i and j places of a thread, means
+    that there are no more j than `width`."""
+    places = {atom: extent for extent in launch for atom in _coordinates(facts, extent)}
+    for access in records.accesses:
+        for index in map(_from_beginning, access.indices):
+            alone = [m[0] for m, n in index.parts if len(m) == 1 and n == 1 and m[0] in places]
+            for monomial, n in index.parts:
+                pitches = [a for a in monomial if a.kind == "symbol" and a.level == UNIFORM and a.low != 1]
+                if len(monomial) == 2 and n == 1 and len(pitches) == 1 and len(alone) == 1:
+                    yield terms.of(pitches[0]), places[alone[0]]
+
+
+def _from_beginning(index: Term) -> Term:
+    """The index as it is written, of one that counts from the end where it is below zero."""
+    one = index.parts[0][0][0] if len(index.parts) == 1 and not index.constant else None
+    if one is not None and one.kind == "ite" and index == terms.of(one):
+        otherwise = one.arguments[2]
+        assert isinstance(otherwise, Term)
+        return otherwise
+    return index
+
+
+def _coordinates(facts: Facts, extent: Term) -> Iterator[Atom]:
+    """Places of a thread that are below an extent of the launch, and below nothing else."""
+    for fact in facts.inequalities:
+        rest = fact + extent - 1
+        if len(rest.parts) == 1 and rest.constant == 0 and len(rest.parts[0][0]) == 1 and rest.parts[0][1] == 1:
+            atom = rest.parts[0][0][0]
+            if atom.kind == "symbol" and atom.level == THREAD:
+                yield atom
 
 
 def _shifts(records: Records) -> dict[Term, int]:

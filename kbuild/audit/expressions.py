@@ -247,6 +247,10 @@ class Expressions:
         low, _ = self.run.facts(state.path).range_of(index)
         if low is not None and low >= 0:
             return index
+        if integers.is_number_of_launch(index):
+            # It could count from the end, but hardly ever does: it is taken for granted, and said.
+            self.run.take_for_granted(conditions.at_most(terms.ZERO, index), f"{index} >= 0")
+            return index
         found = either(conditions.less(index, terms.ZERO), index + extent, index)
         assert isinstance(found, Term)
         return found

@@ -162,6 +162,18 @@ FAULTY: dict[str, tuple[str, bool, str]] = {
             out[starts[row] + column] /= 2.0
         """,
     ),
+    "as far as a number of elements, and one further": (
+        "bounds",
+        True,
+        """
+        @kb.kernel
+        def kernel(which: kb.array(dtype=int), own: kb.array(dtype=int), count: int, a: kb.array(dtype=float)):
+            i = kb.tid()
+            k = which[i]
+            if own[i] == which[i] and k >= 0 and k <= count:
+                a[k] = 1.0
+        """,
+    ),
     "who comes there two arrays say together": (
         "global-races",
         False,
@@ -358,6 +370,25 @@ def test_nothing_is_asked_where_there_is_no_solver(tmp_path: Path, monkeypatch: 
 
 
 RIGHT: dict[str, tuple[str, str]] = {
+    "rows of a width that the launch gives": (
+        "global-races",
+        """
+        @kb.kernel
+        def kernel(out: kb.array(dtype=float), width: int):
+            i, j = kb.tid()
+            out[i * width + j] = 1.0
+        """,
+    ),
+    "what an element is compared with says nothing of its array": (
+        "bounds",
+        """
+        @kb.kernel
+        def kernel(counts: kb.array(dtype=int), out: kb.array(dtype=float)):
+            i = kb.tid()
+            if 3 < counts[i]:
+                out[i] = 1.0
+        """,
+    ),
     "threads for all elements but the first": (
         "bounds",
         """
