@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from kbuild.audit import conditions, terms
-from kbuild.audit.answers import PROVED, Answer, Judge
+from kbuild.audit.answers import LATE, PROVED, Answer, Judge
 from kbuild.audit.conditions import Condition
 from kbuild.audit.contracts import natural_most
 from kbuild.audit.lanes import NoNumber
@@ -83,6 +83,8 @@ def _is_clear(least: Term) -> bool:
 
 
 def _inside(judge: Judge, index: Term, extent: Term, path: Condition, is_free: bool) -> Answer:
+    if judge.is_late():
+        return LATE
     facts = judge.facts(path)
     low, high = conditions.at_most(terms.ZERO, index), conditions.less(index, extent)
     is_above, is_below = facts.proves(low), facts.proves(high)
@@ -175,6 +177,8 @@ def _fits(judge: Judge, one: Arithmetic) -> Answer:
     least, most = range_of_type(one.type)
     assert least is not None
     assert most is not None
+    if judge.is_late():
+        return LATE
     facts = judge.facts(one.path)
     if facts.at_least_zero(one.result - least) and facts.at_least_zero(terms.number(most) - one.result):
         return PROVED
