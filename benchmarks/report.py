@@ -16,6 +16,7 @@ from typing import Any
 from support import (
     accuracy_page,
     agreement_page,
+    audit_corpora_page,
     audit_page,
     fast_page,
     fast_plot,
@@ -51,6 +52,7 @@ NAMES = (
     "replay",
     "warp_tests",
     "audit",
+    "audit_corpora",
 )
 
 HEAD = """\
@@ -413,6 +415,13 @@ def audit(document: dict[str, Any]) -> str:
     return section("The audit", audit_page.text(values), audit_page.body(values, read("audit_gpu"), table), document)
 
 
+def audit_corpora(document: dict[str, Any]) -> str:
+    """What it says of real kernels."""
+    values = document["values"]
+    text = audit_corpora_page.text(values)
+    return section("The audit on real kernels", text, audit_corpora_page.body(values, table), document)
+
+
 SECTIONS = {
     "start": start,
     "launch": launch,
@@ -433,6 +442,7 @@ SECTIONS = {
     "replay": replay,
     "warp_tests": warp_tests,
     "audit": audit,
+    "audit_corpora": audit_corpora,
 }
 
 

@@ -73,16 +73,16 @@ def analyse(kernel: Kernel, options: Options, launch: Launch = ANY) -> Part:
 
 def _analysed(kernel: Kernel, options: Options, launch: Launch) -> Part:
     ask = Solver(options.time_limit) if options.use_solver and solver.is_installed() else None
+    deadline = time.monotonic() + options.time_limit
     try:
-        blocks = _blocks(kernel, options, launch)
-        place, records = symbolic_run(kernel, blocks, launch)
+        blocks = _blocks(kernel, options, launch, deadline)
+        place, records = symbolic_run(kernel, blocks, launch, deadline)
     except TooLarge as error:
         return _gave_up(str(error))
     if Facts(records.facts).refutes():
         # From a contradiction everything follows: what is proved then says nothing.
         records.unclear.append(("what the source states contradicts itself", kernel.function.span))
-    deadline = time.monotonic() + options.time_limit
-    judge = Judge(place, records, contracts.of_records(records), ask, deadline, options.verbose)
+    judge = Judge(place, records, contracts.of_records(records, place.extents), ask, deadline, options.verbose)
     findings: list[Finding] = []
     counts: dict[str, list[Answer]] = {check: [] for check in (*SAFETY, *COSTS)}
     report = Wording(kernel.name, judge)
@@ -132,20 +132,22 @@ def _costs(report: Wording, judge: Judge) -> Iterator[tuple[str, Answer, list[Fi
         yield "divergence", split.answer, list(report.split(split))
 
 
-def symbolic_run(kernel: Kernel, blocks: Blocks, launch: Launch) -> tuple[Place, Records]:
-    """Runs a kernel for one thread that stands for all."""
+def symbolic_run(
+    kernel: Kernel, blocks: Blocks, launch: Launch, deadline: float = float("inf")
+) -> tuple[Place, Records]:
+    """Runs a kernel for one thread that stands for all. Raises TooLarge."""
     given = statements.parameters(kernel.function, changed_parameters(kernel.function), launch)
     place = Place(kernel, blocks, launch, statements.launch_dim(kernel, given))
-    run = Run(place, LIBRARY)
+    run = Run(place, LIBRARY, deadline)
     machine = statements.Statements(run)
-    run.records.parameters = [(one.name, value) for one, value in zip(kernel.function.parameters, given, strict=True)]
+    run.records.parameters = list(zip(kernel.function.parameters, given, strict=True))
     first = run.new_phase()
     state = State({}, TRUE, first, run.new_phase())
     machine.call(kernel.function, given, state, kernel.function.span)
     return place, run.records
 
 
-def _blocks(kernel: Kernel, options: Options, launch: Launch) -> Blocks:
+def _blocks(kernel: Kernel, options: Options, launch: Launch, deadline: float) -> Blocks:
     """The shape of its blocks: what is said, else what it counts on where it asks for its place, else one that fits its
     arrays in shared memory."""
     if options.block is not None:
@@ -159,7 +161,7 @@ def _blocks(kernel: Kernel, options: Options, launch: Launch) -> Blocks:
         return Blocks((x, y, z), False)
     for shape in fitting or _COMMON[axes]:
         blocks = Blocks(shape, False)
-        place, records = symbolic_run(kernel, blocks, launch)
+        place, records = symbolic_run(kernel, blocks, launch, deadline)
         judge = Judge(place, records, Contracts(), None)
         shared = (one for one in bounds.accesses(judge) if one.extent.is_constant)
         if all(one.answer.verdict == "proved" for one in shared):

@@ -11,17 +11,17 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from kbuild.audit import conditions, terms
+from kbuild.audit import conditions, run, terms
 from kbuild.audit.conditions import Condition
 from kbuild.audit.contracts import Contracts
-from kbuild.audit.findings import OUT_OF_TIME, Reasoning, Verdict
+from kbuild.audit.findings import Reasoning, Verdict
 from kbuild.audit.lanes import Lanes, of_block
 from kbuild.audit.places import Place
 from kbuild.audit.proving import Facts
 from kbuild.audit.records import Records
 from kbuild.audit.solver import Model, Solver
 from kbuild.audit.substitution import Other, Substitution
-from kbuild.audit.terms import DATA, LOOP, STORED, SYNC, Atom, Term, deep_atoms
+from kbuild.audit.terms import DATA, LOOP, STORED, SYNC, THREAD, Atom, Term, deep_atoms
 from kbuild.errors import Span
 
 SMALL_GRID, SMALL_EXTENT = 4, 2048  # of examples, where there is one so small
@@ -46,7 +46,7 @@ class Answer:
 
 PROVED = Answer("proved", "")
 DISPUTED = Answer("unknown", "", "there may be a race for shared memory that it depends on")
-LATE = Answer("unknown", "", f"{OUT_OF_TIME} of the audit is reached")
+LATE = Answer("unknown", "", run.LATE)
 
 
 @dataclass(slots=True)
@@ -112,19 +112,23 @@ class Judge:
         fine: int = 0,
         is_large: bool = False,
         free: frozenset[Atom] = frozenset(),
+        rather: Sequence[Condition] = (),
     ) -> Answer:
         """The solver's: `known` must not hold together. `relevant` are the terms that decide (indices), `paths` lead
         there. `is_data_fine`: contents of arrays may be chosen for an example, too; `fine`: what else may be anything
-        on the way, and `free` atoms everywhere. `is_large`: small launches would not show it."""
+        on the way, and `free` atoms everywhere. `is_large`: small launches would not show it. `rather`:
+        what an example had better fulfil, too."""
         relevant, paths = list(relevant), list(paths)
-        answer = self._answered(known, relevant, paths, other, is_data_fine, fine, is_large, free)
+        answer = self._answered(known, relevant, paths, other, is_data_fine, fine, is_large, free, rather)
         if answer.verdict != "unknown" or answer.model is None or not self.records.heads:
             return answer
         # Nothing is known of a loop's later trips; its first one is as certain as what stands before it.
         first = self._first_trips(other)
         known, relevant = list(map(first.condition, known)), list(map(first.term, relevant))
         paths = list(map(first.condition, paths))
-        early = self._answered(known, relevant, paths, other, is_data_fine, fine, is_large, free)
+        early = self._answered(
+            known, relevant, paths, other, is_data_fine, fine, is_large, free, list(map(first.condition, rather))
+        )
         return early if early.verdict == "found" else answer
 
     def _first_trips(self, other: Other | None) -> Substitution:
@@ -151,6 +155,7 @@ class Judge:
         fine: int,
         is_large: bool,
         free: frozenset[Atom],
+        rather: Sequence[Condition],
     ) -> Answer:
         if self.solver is None:
             return Answer("unknown", "no solver", "intervals do not decide it, and no solver is installed")
@@ -158,8 +163,11 @@ class Judge:
             return LATE
         # Small launches first: products of sizes are hard for the solver, unless the sizes are small.
         tight, model = "", None
+        small = [*_both(self.exact(), other), *self._small(), *known]
         if not is_large:
-            tight, model = self.solver.solve([*_both(self.exact(), other), *self._small(), *known])
+            tight, model = self.solver.solve(small)
+            if model is not None and rather:
+                model = self.solver.solve([*small, *rather])[1] or model
         if tight != "sat":
             weak, _ = self.solver.solve([*_both(self.weak(), other), *known])
             if weak == "unsat":
@@ -169,7 +177,7 @@ class Judge:
             is_open = "unknown" in (weak, tight)
             why = LATE.reason if is_open else "it goes wrong only where arrays are larger than they must be"
             return Answer("unknown", "solver", why)
-        reason = self._doubt(relevant, paths, is_data_fine, fine, free)
+        reason = self._doubt(relevant, paths, is_data_fine, fine, free, other is None)
         return Answer("unknown" if reason else "found", "solver", reason, model, other)
 
     def _small(self) -> list[Condition]:
@@ -181,19 +189,36 @@ class Judge:
         return [*found, *(conditions.at_most(one, most) for one in sizes if not one.is_constant)]
 
     def _doubt(
-        self, relevant: list[Term], paths: list[Condition], is_data_fine: bool, fine: int, free: frozenset[Atom]
+        self,
+        relevant: list[Term],
+        paths: list[Condition],
+        is_data_fine: bool,
+        fine: int,
+        free: frozenset[Atom],
+        is_alone: bool,
     ) -> str:
-        """Why an example proves nothing; "" where it does. On the way there what is `fine` may be anything."""
-        taint, loads = 0, dict[str, None]()
-        for term in relevant:
-            for atom in deep_atoms(term):
-                taint |= _taint_of(atom, free)
-                if atom.kind == "load":
-                    loads[atom.name] = None
+        """Why an example proves nothing; "" where it does. On the way there what is `fine` may be anything; what a
+        function gives may be the same for two threads, but one that `is_alone` has no say in it."""
+        taint, loads, own = 0, dict[str, None](), set[Atom]()
+        for atom in deep_atoms(*relevant):
+            own.add(atom)
+            taint |= _taint_of(atom, free)
+            if atom.kind == "load":
+                loads[atom.name.partition("+")[0]] = None
+            elif atom.kind == "call" and is_alone and not is_data_fine:
+                return f"it depends on what {atom.name or 'a function'} gives, which is not looked into"
         if is_data_fine:
             taint &= ~DATA
         for path in paths:
             for one in conditions.conjuncts(path):
+                if not is_alone and one.kind == "eq" and _compares_elements(one):
+                    taint |= DATA  # who comes here is a matter of two arrays together, and may be one thread alone
+                if one.kind == "le" and one.taint & DATA and not is_data_fine:
+                    limiting = list(deep_atoms(*one.terms()))
+                    if any(atom in own and atom.level == THREAD and atom.name.endswith("#") for atom in limiting):
+                        # How often a loop runs, and so how far its counter goes, is what an array holds.
+                        taint |= DATA
+                        loads.update((atom.name.partition("+")[0], None) for atom in limiting if atom.kind == "load")
                 if one not in self.records.invariants:
                     taint |= _taint(one, free) & ~DATA & ~fine
         if taint >= STORED:
@@ -239,6 +264,11 @@ def _taint_of(atom: Atom, free: frozenset[Atom]) -> int:
     for argument in atom.arguments:
         found |= _taint(argument, free) if isinstance(argument, Condition) else 0
     return found
+
+
+def _compares_elements(condition: Condition) -> bool:
+    """An equation between two elements of arrays."""
+    return sum(atom.kind == "load" for term in condition.terms() for atom in term.atoms()) > 1
 
 
 def _both(known: list[Condition], other: Other | None) -> list[Condition]:

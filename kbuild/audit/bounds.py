@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from kbuild.audit import conditions, terms
-from kbuild.audit.answers import PROVED, Answer, Judge
+from kbuild.audit.answers import LATE, PROVED, Answer, Judge
 from kbuild.audit.conditions import Condition
 from kbuild.audit.contracts import natural_most
 from kbuild.audit.lanes import NoNumber
@@ -83,6 +83,8 @@ def _is_clear(least: Term) -> bool:
 
 
 def _inside(judge: Judge, index: Term, extent: Term, path: Condition, is_free: bool) -> Answer:
+    if judge.is_late():
+        return LATE
     facts = judge.facts(path)
     low, high = conditions.at_most(terms.ZERO, index), conditions.less(index, extent)
     is_above, is_below = facts.proves(low), facts.proves(high)
@@ -91,9 +93,10 @@ def _inside(judge: Judge, index: Term, extent: Term, path: Condition, is_free: b
     if index.level == THREAD and extent.is_constant and _is_inside_by_counting(judge, index, extent, path):
         return PROVED
     sides = [one for one, good in ((low, is_above), (high, is_below)) if not good]
-    counts = frozenset(atom for atom in terms.deep_atoms(index) if _is_count(atom))
-    if index.taint & DATA or counts:
-        # The source has limited it, and wrongly: an example may choose what arrays hold.
+    inside = set(terms.deep_atoms(index))
+    counts = frozenset(filter(_is_count, inside))
+    if index.taint & DATA or counts or any(atom.kind == "call" for atom in inside):
+        # The source has limited it, and wrongly: an example may choose what arrays hold and functions give.
         for side in sides:
             if _is_limited(side is high, index, facts, path):
                 answer = judge.answer(
@@ -124,10 +127,40 @@ def _is_inside_by_counting(judge: Judge, index: Term, extent: Term, path: Condit
 
 def _is_limited(at_end: bool, index: Term, facts: Facts, path: Condition) -> bool:
     """The source bounds what arrays hold on this side."""
-    low, high = facts.range_of(index)
-    if not at_end:
-        return low is not None and low > LEAST
-    return (high is not None and high < MOST) or natural_most(index, facts, path) is not None
+    if at_end and natural_most(index, facts, path) is not None:
+        return True
+    return _has_limit(index, at_end, facts)
+
+
+def _has_limit(term: Term, at_end: bool, facts: Facts) -> bool:
+    """A bound on this side that is more than the range of the elements themselves: `where[i] + 3` has none."""
+    for monomial, n in term.parts:
+        if len(monomial) > 1:
+            if any(atom.taint & DATA for atom in monomial):
+                return False
+            continue
+        atom, is_most = monomial[0], at_end == (n > 0)
+        if not atom.taint & DATA and atom.kind != "call":
+            continue
+        match atom.kind:
+            case "load" | "call":
+                low, high = facts.range_of_atom(atom)
+                # Near the ends of the type nobody has limited it: something has been added, or it is below another.
+                is_limited = high is not None and high < MOST // 2 if is_most else low is not None and low > LEAST // 2
+            case "ite":
+                _, then, otherwise = atom.arguments
+                is_limited = all(_has_limit(one, is_most, facts) for one in (then, otherwise))
+            case "min":
+                each = [_has_limit(one, is_most, facts) for one in atom.arguments]
+                is_limited = any(each) if is_most else all(each)
+            case "div":
+                is_limited = _has_limit(atom.arguments[0], is_most, facts)
+            case _:
+                low, high = facts.range_of_atom(atom)
+                is_limited = (high if is_most else low) is not None
+        if not is_limited:
+            return False
+    return True
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +186,8 @@ def _fits(judge: Judge, one: Arithmetic) -> Answer:
     least, most = range_of_type(one.type)
     assert least is not None
     assert most is not None
+    if judge.is_late():
+        return LATE
     facts = judge.facts(one.path)
     if facts.at_least_zero(one.result - least) and facts.at_least_zero(terms.number(most) - one.result):
         return PROVED

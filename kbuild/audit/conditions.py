@@ -206,7 +206,8 @@ def _joined(kind: str, conditions: Iterable[Condition]) -> Condition:
 def _factored(parts: tuple[Condition, ...]) -> Condition:
     """`(p and q) or (p and not q)` is `p`: so paths come together again behind an `if`."""
     lists = [part.parts if part.kind == "and" else (part,) for part in parts]
-    common = [one for one in lists[0] if all(one in other for other in lists[1:])]
+    others = [frozenset(part) for part in lists[1:]]
+    common = dict.fromkeys(one for one in lists[0] if all(one in other for other in others))
     if not common:
         return Condition("or", parts=parts)
     rests = [all_of(one for one in part if one not in common) for part in lists]

@@ -9,14 +9,15 @@ then held against this. The report names what was taken for granted, and a launc
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from kbuild.audit import conditions, terms
 from kbuild.audit.conditions import Condition
 from kbuild.audit.proving import Facts
 from kbuild.audit.records import Access, Records
-from kbuild.audit.terms import DATA, UNIFORM, Atom, Monomial, Term
+from kbuild.audit.terms import DATA, THREAD, UNIFORM, Atom, Monomial, Term
 from kbuild.audit.values import MOST_ELEMENTS
+from kbuild.ir.types import is_integer
 
 
 class Contracts:
@@ -28,6 +29,8 @@ class Contracts:
         self.words: list[str] = []
         self.known: dict[Term, list[Term]] = {}  # extents, and what they are not below
         self.told: set[Term] = set()  # extents that the source itself compares with something
+        self.launch: set[Atom] = set()  # what the launch's own extents are
+        self.shifts: dict[Term, int] = {}  # extents, and how much further than the threads their elements go
 
     @property
     def exact(self) -> list[Condition]:
@@ -57,11 +60,14 @@ class Contracts:
         self.known.setdefault(extent, []).append(least)
 
 
-def of_records(records: Records) -> Contracts:
-    """What the accesses of a run take for granted."""
+def of_records(records: Records, launch: Sequence[Term] = ()) -> Contracts:
+    """What the accesses of a run take for granted. `launch` are its extents: numbers that no source says."""
     found = Contracts()
     general = Facts(records.facts)
     found.told = _told(records)
+    found.shifts, found.launch = _shifts(records), {atom for extent in launch for atom in extent.atoms()}
+    for pitch, extent in _pitches(records, [one for one in launch if not one.is_constant], general):
+        found.fact(conditions.at_most(extent, pitch), f"{pitch} >= {extent}")
     _state(found, records)
     cached: dict[Condition, Facts] = {}
     for want_plain in (True, False):
@@ -105,15 +111,90 @@ def _nothing(told: set[Term]) -> Contracts:
 
 def _told(records: Records) -> set[Term]:
     """Extents that the source itself compares with something, or states."""
-    said = [
+    said = {
         one
         for access in records.accesses
         for one in conditions.conjuncts(access.path)
         if one.kind in ("le", "or")  # that it is the last element says nothing of the others
-    ]
-    atoms = {atom for one in (*said, *records.facts) for term in one.terms() for atom in terms.deep_atoms(term)}
+    }
+    told = (term for one in (*said, *records.facts) for term in one.terms() if not _is_emptiness(term))
+    atoms = _atoms_outside_of_elements(told)
     extents = {extent for access in records.accesses for extent in access.memory.extents}
     return {extent for extent in extents if set(extent.atoms()) & atoms}
+
+
+def _atoms_outside_of_elements(several: Iterable[Term]) -> set[Atom]:
+    """Those of terms, not of the indices with which elements are looked up: what these are compared with says nothing
+    of how large the array is."""
+    seen: set[Atom] = set()
+    waiting = [atom for term in several for atom in term.atoms()]
+    while waiting:
+        atom = waiting.pop()
+        if atom not in seen:
+            seen.add(atom)
+            if atom.kind != "load":
+                waiting += (a for one in atom.arguments if isinstance(one, Term) for a in one.atoms())
+                waiting += (
+                    a for one in atom.arguments if isinstance(one, Condition) for t in one.terms() for a in t.atoms()
+                )
+    return seen
+
+
+def _pitches(records: Records, launch: Sequence[Term], facts: Facts) -> Iterator[tuple[Term, Term]]:
+    """(number that the launch gives, extent of the launch): `i * width + j`, with i and j places of a thread, means
+    that there are no more j than `width`."""
+    places = {atom: extent for extent in launch for atom in _coordinates(facts, extent)}
+    for access in records.accesses:
+        for index in map(_from_beginning, access.indices):
+            alone = [m[0] for m, n in index.parts if len(m) == 1 and n == 1 and m[0] in places]
+            for monomial, n in index.parts:
+                pitches = [a for a in monomial if a.kind == "symbol" and a.level == UNIFORM and a.low != 1]
+                if len(monomial) == 2 and n == 1 and len(pitches) == 1 and len(alone) == 1:
+                    yield terms.of(pitches[0]), places[alone[0]]
+
+
+def _from_beginning(index: Term) -> Term:
+    """The index as it is written, of one that counts from the end where it is below zero."""
+    one = index.parts[0][0][0] if len(index.parts) == 1 and not index.constant else None
+    if one is not None and one.kind == "ite" and index == terms.of(one):
+        otherwise = one.arguments[2]
+        assert isinstance(otherwise, Term)
+        return otherwise
+    return index
+
+
+def _coordinates(facts: Facts, extent: Term) -> Iterator[Atom]:
+    """Places of a thread that are below an extent of the launch, and below nothing else."""
+    for fact in facts.inequalities:
+        rest = fact + extent - 1
+        if len(rest.parts) == 1 and rest.constant == 0 and len(rest.parts[0][0]) == 1 and rest.parts[0][1] == 1:
+            atom = rest.parts[0][0][0]
+            if atom.kind == "symbol" and atom.level == THREAD:
+                yield atom
+
+
+def _shifts(records: Records) -> dict[Term, int]:
+    """Arrays that have more elements than there are threads: `a[tid() + 1]`, where nothing else of it is looked at, and
+    `starts[tid()]` beside `starts[tid() + 1]`, of integers that nobody changes (rows begin there). The launch has the
+    threads that there are elements for; where the source itself says how many, nothing is added."""
+    constants: dict[Term, set[int]] = {}
+    are_starts: dict[Term, bool] = {}
+    for access in records.accesses:
+        for index, extent in zip(access.indices, access.memory.extents, strict=False):
+            if index.level == THREAD and not extent.is_constant:
+                constants.setdefault(extent, set()).add(index.constant)
+                are_starts[extent] = is_integer(access.memory.element) and not access.memory.is_changed
+    found = {}
+    for extent, those in constants.items():
+        least, most = min(those), max(those)
+        if least == most > 0 or (those == {0, 1} and are_starts[extent]):
+            found[extent] = most
+    return found
+
+
+def _is_emptiness(term: Term) -> bool:
+    """Of `a.shape[0] > 0`, or its opposite: the array is there, and as large as it must be."""
+    return len(term.parts) == 1 and (term.constant, term.parts[0][1]) in ((0, 1), (1, -1))
 
 
 def _infer_uniform(found: Contracts, index: Term, extent: Term) -> None:
@@ -129,6 +210,8 @@ def _infer(found: Contracts, access: Access, index: Term, extent: Term, facts: F
     most = natural_most(index, facts, access.path)
     if most is None or most.level != UNIFORM:
         return
+    if most.parts and set(most.atoms()) <= found.launch:
+        most = most + found.shifts.get(extent, 0)
     if set(access.memory.extents) & set(_terms_of(most)):
         found.told.add(extent)  # by another extent of the array, as if they were the same
     else:

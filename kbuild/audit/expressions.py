@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from kbuild.audit import conditions, integers, terms
 from kbuild.audit.conditions import Condition
-from kbuild.audit.records import Component
+from kbuild.audit.records import Component, Part
 from kbuild.audit.run import Run, State
 from kbuild.audit.terms import BLOCK, DATA, SYNC, THREAD, Term
 from kbuild.audit.values import (
@@ -44,8 +44,6 @@ from kbuild.ir.types import (
     is_integer,
 )
 
-Part = tuple[int, int]  # bytes of an element: where they begin, how many
-
 
 class Expressions:
     """Values of expressions in a state. `wraps`: an index below zero counts from the end; `again`: elements that the
@@ -72,7 +70,7 @@ class Expressions:
             return value
         if isinstance(value, Term):
             return conditions.unequal(value, terms.ZERO)
-        return conditions.opaque(("true", key_of(value)), level_of(value), taint_of(value))
+        return conditions.opaque(terms.key("true", key_of(value)), level_of(value), taint_of(value))
 
     def value(self, expr: Expr, state: State) -> Value:
         """The value; IR that no case here names is a fault of ours."""
@@ -85,14 +83,14 @@ class Expressions:
                 assert isinstance(expr.type, Array)
                 return Reference(self._table(name, expr.type))
             case nodes.Index():
-                return self._load(expr, expr, state, (0, expr.type.size))
+                return self._load(expr, expr, state, Part(0, expr.type.size))
             case nodes.Component() | nodes.Member():
                 return self._part(expr, state)
             case nodes.Extent(array, axis):
                 return self.reference(array, state).extents[axis]
             case nodes.Present(array):
                 reference = self.reference(array, state)
-                return conditions.opaque(("present", reference.memory.name), level_of(reference), 0)
+                return conditions.opaque(terms.key("present", reference.memory.name), level_of(reference), 0)
             case nodes.View(array, indices):
                 reference = self.reference(array, state)
                 new = self._indices(indices, reference, state)
@@ -252,6 +250,10 @@ class Expressions:
         low, _ = self.run.facts(state.path).range_of(index)
         if low is not None and low >= 0:
             return index
+        if integers.is_number_of_launch(index):
+            # It could count from the end, but hardly ever does: it is taken for granted, and said.
+            self.run.take_for_granted(conditions.at_most(terms.ZERO, index), f"{index} >= 0")
+            return index
         found = either(conditions.less(index, terms.ZERO), index + extent, index)
         assert isinstance(found, Term)
         return found
@@ -297,19 +299,21 @@ class Expressions:
     def part_of(self, place: Expr, state: State) -> Part:
         """The bytes of an element that a part of it takes; all that they may be, where an index is no constant."""
         if isinstance(place, nodes.Member):
-            begin, _ = self.part_of(place.base, state)
+            begin = self.part_of(place.base, state).offset
             struct = place.base.type
             assert isinstance(struct, Struct)
             found = field_of(struct, place.field)
             assert found is not None
-            return begin + found.offset, place.type.size
+            return Part(begin + found.offset, place.type.size)
         if isinstance(place, nodes.Component):
-            begin, size = self.part_of(place.base, state)
-            number = self.component_number(place, state)
+            begin, size, row, _ = self.part_of(place.base, state)
+            number, width = self.component_number(place, state), place.type.size
+            if row is not None:  # of a row that is not known itself
+                return Part(begin, size, row + number, width)
             if number.is_constant:
-                return begin + number.constant * element_of(place.base.type).size, place.type.size
-            return begin, size
-        return 0, place.type.size
+                return Part(begin + number.constant * element_of(place.base.type).size, width)
+            return Part(begin, size, number, width)
+        return Part(0, place.type.size)
 
     def component_number(self, place: nodes.Component, state: State) -> Term:
         """Which component, row by row; what could be beyond is written down."""
@@ -353,7 +357,7 @@ def _constant(value: bool | int | float, type: Type) -> Value:
     assert isinstance(type, Scalar)
     if type.kind == "bool":
         return conditions.truth(bool(value))
-    return Unknown(("const", repr(value)), 0, 0) if type.kind == "float" else terms.number(int(value))
+    return Unknown(terms.key("const", repr(value)), 0, 0) if type.kind == "float" else terms.number(int(value))
 
 
 def _number_of(condition: Condition) -> Term:
@@ -364,7 +368,7 @@ def _number_of(condition: Condition) -> Term:
 
 def _opaque_comparison(op: str, a: Value, b: Value) -> Condition:
     level = max(level_of(a), level_of(b))
-    return conditions.opaque((op, key_of(a), key_of(b)), level, taint_of(a) | taint_of(b))
+    return conditions.opaque(terms.key(op, key_of(a), key_of(b)), level, taint_of(a) | taint_of(b))
 
 
 def _item(base: Value, index: int, type: Type) -> Value:
@@ -385,24 +389,28 @@ def _element(type: Type, memory: Memory, indices: tuple[Term, ...], part: Part, 
     name = memory.name
     if isinstance(type, Scalar):
         if is_integer(type):
-            label = name if part == (0, type.size) else f"{name}+{part[0]}"
+            label = name if part == Part(0, type.size) else f"{name}+{part.offset}"
+            if part.component is not None:
+                label, indices = f"{label}[]", (*indices, part.component)
             atom = terms.atom("load", indices, *range_of_type(type), label)
             atom.taint |= DATA
             return terms.of(atom)
-        key = ("load", name, indices, part)
+        key = terms.key("load", name, part, *indices)
         if type.kind == "bool":
             return conditions.opaque(key, level, taint)
         return Unknown(key, level, taint)
     if isinstance(type, (Vector, Matrix)):
-        size, begin = type.element.size, part[0]
+        size, begin, row = type.element.size, part.offset, part.component
         count = type.length if isinstance(type, Vector) else type.rows * type.columns
-        return Parts(
-            tuple(_element(type.element, memory, indices, (begin + i * size, size), level, taint) for i in range(count))
-        )
+        places = [
+            Part(begin + i * size, size) if row is None else Part(begin, part.size, row + i, size) for i in range(count)
+        ]
+        return Parts(tuple(_element(type.element, memory, indices, one, level, taint) for one in places))
     if isinstance(type, Struct):
         return Parts(
             tuple(
-                _element(f.type, memory, indices, (part[0] + f.offset, f.type.size), level, taint) for f in type.fields
+                _element(f.type, memory, indices, Part(part.offset + f.offset, f.type.size), level, taint)
+                for f in type.fields
             )
         )
     return fresh(type, f"{name}[…]", THREAD, taint)

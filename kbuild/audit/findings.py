@@ -33,7 +33,8 @@ SAFETY: Final = frozenset({"bounds", "overflow", "shared-races", "global-races",
 class Options:
     """What an audit is asked for: the checks, the threads of a block where the kernel does not say (a verdict that
     counts on them names them), those along x, y, z where it does (`block`), the seconds that a kernel may take, whether
-    a solver is asked, and whether `Reasoning` is wanted, and the graph of synchronisation."""
+    a solver is asked, whether `Reasoning` is wanted, and the graph of synchronisation, and whether examples are run in
+    the simulator (`replays`)."""
 
     checks: tuple[str, ...] = tuple(CHECKS)
     block_dim: int = 256
@@ -42,6 +43,7 @@ class Options:
     use_solver: bool = True
     verbose: bool = False
     graph: bool = False
+    replays: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,12 +74,26 @@ class Example:
 
 
 @dataclass(frozen=True, slots=True)
+class Replay:
+    """What the simulator shows at the launch of an example: the fault that was found (`is_confirmed`), in its words; or
+    why it does not."""
+
+    is_confirmed: bool
+    text: str
+
+    def in_words(self) -> str:
+        """A line for people."""
+        return f"confirmed by the simulator: {self.text}" if self.is_confirmed else f"not confirmed: {self.text}"
+
+
+@dataclass(frozen=True, slots=True)
 class Finding:
     """One thing that is wrong, or that is not known to be right.
 
     `check` is one of `CHECKS`, `verdict` "found" or "unknown" (then `reason` says why it is not known). `subject` is
     what it is about, in a word (the array, the variable, the parameter). Findings about machine code name their
-    `target`. `figures` are numbers that belong to it (degree of a bank conflict, sectors, registers).
+    `target`. `figures` are numbers that belong to it (degree of a bank conflict, sectors, registers). `replay` is what
+    became of the example in the simulator, where it was run.
     """
 
     code: str
@@ -93,6 +109,7 @@ class Finding:
     example: Example | None = None
     figures: tuple[tuple[str, float], ...] = ()
     target: str | None = None
+    replay: Replay | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -72,7 +72,7 @@ def converted(value: Term, type: Type, facts: Facts) -> Term:
 
 def _divided(run: Run, op: str, a: Term, b: Term, type: Type, state: State, facts: Facts) -> Term:
     """Both truncate towards zero; of what is not negative that is the floor."""
-    if _is_number_of_launch(b) and not facts.at_least_zero(b - 1):
+    if is_number_of_launch(b) and not facts.at_least_zero(b - 1):
         # Nobody divides by what may be zero or less: it is taken for granted, and said.
         run.take_for_granted(conditions.at_most(terms.ONE, b), f"{b} >= 1")
         facts = run.facts(state.path)
@@ -89,7 +89,7 @@ def _divided(run: Run, op: str, a: Term, b: Term, type: Type, state: State, fact
     return terms.of(terms.atom("remainder" if op == "mod" else "truncated", (a, b), None, None))
 
 
-def _is_number_of_launch(term: Term) -> bool:
+def is_number_of_launch(term: Term) -> bool:
     """A scalar that the launch gives."""
     atoms = list(term.atoms())
     return len(atoms) == 1 and term == terms.of(atoms[0]) and atoms[0].kind == "symbol" and atoms[0].level == UNIFORM

@@ -38,6 +38,8 @@ class Judged:
         notes = [*found.notes]
         if found.example is not None:
             notes += [Note(f"found, with an example: {line}") for line in in_words(found.example)]
+        if found.replay is not None:
+            notes.append(Note(found.replay.in_words()))
         if len(self.kernels) > 1:
             notes.append(Note(f"it is the same in {_listed(self.kernels)}"))
         if self.is_suppressed:

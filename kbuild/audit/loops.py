@@ -23,15 +23,17 @@ from kbuild.audit.values import Value, every_atom, fresh, level_of, taint_of
 from kbuild.ir import nodes
 from kbuild.ir.liveness import assigned, blocks_of
 from kbuild.ir.nodes import Stmt, Symbol
-from kbuild.ir.traverse import callees, walk
+from kbuild.ir.traverse import walk
 from kbuild.ir.types import is_integer
 
 if TYPE_CHECKING:
     from kbuild.audit.statements import Statements
 
 MOST_UNROLLED: Final = 64
+MOST_OF_DATA: Final = 1_000  # nodes of all trips of a loop whose integers depend on what arrays hold
 MOST_ROUNDS: Final = 4  # of guessing what stays true
 MOST_BOUNDS: Final = 6  # that guesses take from comparisons
+MOST_TRIALS: Final = 2  # within one another: each loop in a loop multiplies them
 
 
 def run_for(statements: Statements, loop: nodes.For, state: State) -> State | None:
@@ -41,7 +43,7 @@ def run_for(statements: Statements, loop: nodes.For, state: State) -> State | No
     step = statements.expressions.term(loop.step, state)
     carried = _carried(loop.body, state)
     trips = _trips(start, stop, step)
-    if trips is not None and (len(trips) <= 1 or (len(trips) <= MOST_UNROLLED and _wants_each(loop.body, carried))):
+    if trips is not None and len(trips) <= _most_trips(statements, loop, start, carried, state):
         return _unrolled(statements, loop, trips, state)
     facts = statements.run.facts(state.path)
     low, high = facts.range_of(step)
@@ -91,18 +93,36 @@ def _trips(start: Term, stop: Term, step: Term) -> range | None:
     return None
 
 
-def _wants_each(body: tuple[Stmt, ...], carried: list[Symbol]) -> bool:
-    return _waits(body) or any(is_integer(symbol.type) for symbol in carried)
+def _most_trips(statements: Statements, loop: nodes.For, start: Term, carried: list[Symbol], state: State) -> int:
+    """So many are run one by one."""
+    if _waits(statements, loop.body):
+        return MOST_UNROLLED
+    integers = [symbol for symbol in carried if is_integer(symbol.type)]
+    if not integers:
+        return 1
+    first = state.copy()
+    first.variables[loop.symbol] = start
+    first.assigned[loop.symbol] = conditions.TRUE
+    end = _tried_trip(statements, loop.body, first)
+    values = [] if end is None else [end.variables[symbol] for symbol in integers if symbol in end.variables]
+    if not any(taint_of(value) & ~LOOP for value in values):
+        return MOST_UNROLLED
+    # They come to depend on what arrays hold (the place of the largest, say): cases double from trip to trip.
+    return min(MOST_UNROLLED, MOST_OF_DATA // sum(1 for _ in walk(loop.body)))
 
 
-def _waits(body: tuple[Stmt, ...]) -> bool:
+def _waits(statements: Statements, body: tuple[Stmt, ...]) -> bool:
     """There is a barrier inside, or something that the lanes of a warp do together."""
-    for node in walk(body):
-        if isinstance(node, nodes.Barrier) or (isinstance(node, nodes.Intrinsic) and node.name in nodes.COLLECTIVES):
-            return True
-        if isinstance(node, nodes.Call) and any(_waits(one.body) for one in [*callees(node.callee), node.callee]):
-            return True
-    return False
+    known = statements.run.waits
+    if id(body) not in known:
+        known[id(body)] = any(_is_wait(statements, node) for node in walk(body))
+    return known[id(body)]
+
+
+def _is_wait(statements: Statements, node: nodes.Node) -> bool:
+    if isinstance(node, nodes.Call):
+        return _waits(statements, node.callee.body)
+    return isinstance(node, nodes.Barrier) or (isinstance(node, nodes.Intrinsic) and node.name in nodes.COLLECTIVES)
 
 
 def _carried(body: tuple[Stmt, ...], state: State) -> list[Symbol]:
@@ -203,7 +223,7 @@ def _terminates(statements: Statements, loop: nodes.While, state: State) -> bool
 def _generic(
     statements: Statements, head: _Head, body: tuple[Stmt, ...], carried: list[Symbol], state: State
 ) -> State | None:
-    waits = _waits(body)
+    waits = _waits(statements, body)
     level = BLOCK if waits else THREAD
     name = head.symbol.name if head.symbol else "trip"
     number = terms.of(terms.symbol(f"{name}#", 0, None, level))
@@ -311,6 +331,9 @@ def _at_head(
     values = _Values()
     if not carried:
         return values
+    if statements.run.is_trial >= MOST_TRIALS:
+        values.update((symbol, fresh(symbol.type, symbol.name, THREAD, LOOP)) for symbol in carried)
+        return values
     integers = [symbol for symbol in carried if is_integer(symbol.type)]
     for symbol in carried:
         values[symbol] = fresh(symbol.type, symbol.name, level, LOOP)
@@ -356,10 +379,19 @@ def _try(
 ) -> State | None:
     """Runs a trip without writing anything down."""
     statements.run.is_trial += 1
-    returns = list(statements.targets[-1].returns)
     try:
         entry = _enter(statements, head, state, values, number)
-        return None if entry is None else _trip(statements, body, entry)[0]
+    finally:
+        statements.run.is_trial -= 1
+    return None if entry is None else _tried_trip(statements, body, entry)
+
+
+def _tried_trip(statements: Statements, body: tuple[Stmt, ...], entry: State) -> State | None:
+    """The end of a trip, without writing anything down."""
+    statements.run.is_trial += 1
+    returns = list(statements.targets[-1].returns)
+    try:
+        return _trip(statements, body, entry)[0]
     finally:
         statements.targets[-1].returns[:] = returns
         statements.run.is_trial -= 1
@@ -490,10 +522,10 @@ def _behind(
     for symbol, when in (one for end in ends[:1] for one in end.assigned.items()):
         if after.assigned.get(symbol, conditions.FALSE).kind != "true":
             always = when.kind == "true" or statements.run.facts(ends[0].path).proves(when)
-            inside = first if always else conditions.opaque(("assigned", head.stmt, symbol), THREAD, LOOP)
+            inside = first if always else conditions.opaque(terms.key("assigned", id(head.stmt), symbol), THREAD, LOOP)
             after.assigned[symbol] = conditions.any_of((after.assigned.get(symbol, conditions.FALSE), inside))
     if has_returned:
-        gone = conditions.opaque(("left", head.stmt), THREAD, LOOP)
+        gone = conditions.opaque(terms.key("left", id(head.stmt)), THREAD, LOOP)
         after.path = conditions.all_of((after.path, conditions.negation(gone)))
     for one in (*ends, *breaks):
         after.phases = _merged(after.phases, one.phases, one.path)

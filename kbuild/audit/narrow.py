@@ -173,7 +173,8 @@ def _of_element(accesses: list[Access]) -> Iterator[Narrow]:
         pieces, words = element.size // element.align, element.size // word
         yield Narrow(whole.memory, whole.span, whole.kind, why, pieces, element.align, words, word)
     for kind in ("read", "write") if not again else ():
-        parts = [one for one in accesses if one.kind == kind and one.size < word and not one.cache]
+        known = [one for one in accesses if one.part.component is None]
+        parts = [one for one in known if one.kind == kind and one.size < word and not one.cache]
         yield from _of_parts(parts, word)
 
 

@@ -17,6 +17,7 @@ from kbuild.audit.substitution import Substitution
 from kbuild.audit.terms import Atom, Monomial, Range, Term
 
 MOST_STEPS = 160  # of a search
+MOST_REFUTING = 1_600  # of all searches for a contradiction
 DEEPEST = 5
 MOST_SPLITS = 3  # conditions that are taken apart into cases
 MOST_DEPTH = 2  # cases within cases
@@ -43,6 +44,7 @@ class Facts:
         self._by_monomial: dict[Monomial, list[Term]] | None = None
         self._proved: dict[Term, bool] = {}
         self._quotients: dict[Atom, bool] = {}
+        self._cases: dict[tuple[Condition, Condition | None], Facts] = {}
         self._budget = _Budget()
         self._depth = 0  # of cases within cases
         self.is_contradictory: bool = base.is_contradictory if base else False
@@ -218,10 +220,13 @@ class Facts:
         """Whether they contradict each other."""
         if self.is_contradictory:
             return True
+        steps = 0
         for term in self.inequalities:
-            if len(term.parts) > 1 and self.at_least_zero(term - 1):
-                self.is_contradictory = True
-                return True
+            if len(term.parts) > 1 and steps < MOST_REFUTING:
+                if self.at_least_zero(term - 1):
+                    self.is_contradictory = True
+                    return True
+                steps += MOST_STEPS - max(self._budget.left, 0)
         for term in self.differences:
             if self.at_least_zero(term) and self.at_least_zero(-term):
                 self.is_contradictory = True
@@ -254,10 +259,12 @@ class Facts:
 
     def _case(self, condition: Condition, instead: Condition | None = None) -> Facts:
         """What is known in one of several cases."""
-        found = Facts([condition], self)
-        if instead is not None:
-            found.disjunctions = [one for one in found.disjunctions if one != instead]
-        found._budget, found._depth = self._budget, self._depth + 1
+        found = self._cases.get((condition, instead))
+        if found is None:
+            found = self._cases[condition, instead] = Facts([condition], self)
+            if instead is not None:
+                found.disjunctions = [one for one in found.disjunctions if one != instead]
+            found._budget, found._depth = self._budget, self._depth + 1
         return found
 
     def _search(self, term: Term, depth: int) -> bool:

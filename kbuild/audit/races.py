@@ -97,7 +97,7 @@ def _distinct(accesses: list[Access]) -> list[Access]:
     found: dict[tuple[object, ...], Access] = {}
     for one in accesses:
         phases = (tuple(one.phases.items()), tuple(one.warp_phases.items()))
-        key = (one.indices, one.kind, one.path, phases, one.offset, one.size, one.scope, one.span)
+        key = (one.indices, one.kind, one.path, phases, one.part, one.scope, one.span)
         found.setdefault(key, one)
     return list(found.values())
 
@@ -153,8 +153,9 @@ def _met(judge: Judge, one: Access, two: Access, is_in_block: bool, loose: froze
         if in_warp.kind != "true":
             apart = judge.place.in_other_warps(other, judge.facts(conditions.TRUE))
             known.append(conditions.any_of((in_warp, apart)))
-    own = list(one.indices)
-    others = [other.term(index) for index in two.indices]
+    components = _components(one, two)
+    own = [*one.indices, *components[:1]]
+    others = [other.term(index) for index in (*two.indices, *components[1:])]
     equations = [a - b for a, b in zip(own, others, strict=False)]
     if any(conditions.equal(one, terms.ZERO).kind == "false" for one in equations):
         return PROVED
@@ -175,25 +176,72 @@ def _met(judge: Judge, one: Access, two: Access, is_in_block: bool, loose: froze
     paths = [one.path, two.path]
     relevant = [*own, *others]
     fine = one.memory.bit
+    rather = _rather(judge, one, two, other)
     if _is_data(one.indices) and _is_data(two.indices) and not _is_update(one, two):
         # Whatever arrays hold: two threads take their index from one element.
         same = list(_same_elements(own, other))
-        answer = judge.answer([*known, *equal, *same], relevant, paths, other, is_data_fine=True, fine=fine)
+        known_same = [*known, *equal, *same]
+        answer = judge.answer(known_same, relevant, paths, other, is_data_fine=True, fine=fine, rather=rather)
         if answer.verdict == "found":
             return answer
-    is_data_fine = _is_update(one, two) or _is_data(one.indices) != _is_data(two.indices)
-    answer = judge.answer([*known, *equal], relevant, paths, other, is_data_fine, fine)
+    is_data_fine = (_is_update(one, two) and _is_of_data_alone(one, two)) or _is_data(one.indices) != _is_data(
+        two.indices
+    )
+    answer = judge.answer([*known, *equal], relevant, paths, other, is_data_fine, fine, rather=rather)
     if _may_be_ordered(judge, one, two, is_in_block):
         return answer if answer.verdict != "found" else replace(answer, verdict="unknown", reason=NOT_FOLLOWED)
     if answer.verdict == "unknown" and _is_seen_alone(one, two):
         # Nothing orders the two, whatever the one has been told: that it comes there at all is enough.
-        answer = judge.answer([*known, *equal], relevant, paths, other, is_data_fine, ~DATA & ~LOOP)
+        answer = judge.answer([*known, *equal], relevant, paths, other, is_data_fine, ~DATA & ~LOOP, rather=rather)
     return answer
+
+
+def _components(one: Access, two: Access) -> list[Term]:
+    """The numbers of a vector or matrix that the two touch, where these decide whether they touch the same."""
+    a, b = one.part, two.part
+    if a.component is None or b.component is None or (a.offset, a.size, a.width) != (b.offset, b.size, b.width):
+        return []
+    return [a.component, b.component]
+
+
+def _rather(judge: Judge, one: Access, two: Access, other: Other) -> list[Condition]:
+    """What makes an example that runs: nothing else goes wrong before."""
+    if judge.solver is None:
+        return []
+    return [*_within(judge, one), *map(other.condition, _within(judge, two))]
+
+
+def _within(judge: Judge, one: Access) -> list[Condition]:
+    """That what arrays hold leads a thread beyond none of them on its way there, in the first trips of its loops."""
+    path = set(conditions.conjuncts(one.path))
+    found: dict[Condition, None] = {}
+    for access in judge.records.accesses:
+        if (
+            access.order <= one.order
+            and _is_data(access.indices)
+            and path.issuperset(conditions.conjuncts(access.path))
+        ):
+            for index, extent in zip(access.indices, access.memory.extents, strict=False):
+                found[conditions.at_most(terms.ZERO, index)] = None
+                found[conditions.less(index, extent)] = None
+    if found:
+        found.update((conditions.equal(number, terms.ZERO), None) for number in one.loops)
+    return list(found)
 
 
 def _is_data(indices: tuple[Term, ...]) -> bool:
     """An index is what an array holds."""
     return any(term.taint & DATA for term in indices)
+
+
+def _is_of_data_alone(one: Access, two: Access) -> bool:
+    """No index is a sum of what an array holds and of a place that each thread has of its own, as in rows that begin
+    where an array says: those do not overlap."""
+    for term in (*one.indices, *two.indices):
+        of_thread = [monomial for monomial, _ in term.parts if any(atom.level == THREAD for atom in monomial)]
+        if len(of_thread) > 1 and term.taint & DATA:
+            return False
+    return True
 
 
 def _same_elements(own: list[Term], other: Other) -> Iterator[Condition]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from kbuild.audit.conditions import Condition
 from kbuild.audit.terms import Atom, Term
 from kbuild.audit.values import Memory, Value
 from kbuild.errors import Span
+from kbuild.ir.nodes import Symbol
 from kbuild.ir.types import Type
 
 # Stretches between barriers in which a thread may be, each with the condition under which it is.
@@ -23,9 +24,19 @@ class Counter:
     indices: tuple[Term, ...]
 
 
+class Part(NamedTuple):
+    """Bytes of an element: where they begin, how many. `component`: the number there with which it begins, where that
+    is not known while building; the bytes are then all that it may be, and it has `width` of them."""
+
+    offset: int
+    size: int
+    component: Term | None = None
+    width: int = 0
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Access:
-    """One access of a thread: `kind` "read", "write" or "atomic", to `size` bytes at `offset` of an element.
+    """One access of a thread: `kind` "read", "write" or "atomic", to a `part` of an element.
 
     `path` is where it happens, `order` counts accesses as the source has them. `is_update`: a store of what the same
     statement has loaded from there. `scope` and `memory_order` of an atomic, `cache` the hint of a load or store.
@@ -40,8 +51,7 @@ class Access:
     span: Span | None
     phases: Phases
     warp_phases: Phases
-    offset: int
-    size: int
+    part: Part
     order: int
     scope: str = "device"
     memory_order: str = "relaxed"
@@ -51,6 +61,14 @@ class Access:
     is_whole: bool = False
     word: int = 0
     cache: str = ""
+
+    @property
+    def offset(self) -> int:
+        return self.part.offset
+
+    @property
+    def size(self) -> int:
+        return self.part.size
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +163,7 @@ class Records:
     `unclear` says what the run could not look into.
     """
 
-    parameters: list[tuple[str, Value]] = field(default_factory=list)
+    parameters: list[tuple[Symbol, Value]] = field(default_factory=list)
     accesses: list[Access] = field(default_factory=list)
     fences: list[Fence] = field(default_factory=list)
     reaches: list[Reach] = field(default_factory=list)

@@ -102,6 +102,7 @@ class _Things:
                 and not one.cache
                 and one.offset <= load.offset
                 and load.offset + load.size <= one.offset + one.size
+                and one.part.component in (None, load.part.component)
                 and is_part(one.path, load.path)
             ):
                 return one
@@ -112,7 +113,9 @@ class _Things:
         begin = self._judge.records.trips.get(number)
         if begin is None or not is_part(load.path, begin):
             return False
-        return not any(is_of_trip(one, number) or one in number.atoms() for one in every_atom(load.indices))
+        return not any(
+            is_of_trip(one, number) or one in number.atoms() for one in every_atom((*load.indices, load.part.component))
+        )
 
     def _is_changed(self, load: Access, begin: int, loops: tuple[Term, ...]) -> bool:
         """Somebody may have changed the element since, as far as the source says: arrays do not overlap."""

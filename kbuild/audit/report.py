@@ -81,6 +81,7 @@ def _finding(one: Judged) -> Row:
         "figures": dict(found.figures),
         "notes": [_note(note) for note in found.notes],
         "example": dataclasses.asdict(found.example) if found.example is not None else None,
+        "replay": None if found.replay is None else {"confirmed": found.replay.is_confirmed, "text": found.replay.text},
         "suppressed": {"by": one.by, "reason": one.reason} if one.is_suppressed else None,
     }
 
@@ -112,6 +113,7 @@ def _proved(result: Result) -> Iterator[Row]:
                     "figures": {"obligations": check.obligations, "proved": check.proved},
                     "notes": [],
                     "example": None,
+                    "replay": None,
                     "suppressed": None,
                 }
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import itertools
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from kbuild.audit import conditions
 from kbuild.audit.conditions import TRUE, Condition
+from kbuild.audit.findings import OUT_OF_TIME
 from kbuild.audit.places import Place
 from kbuild.audit.proving import Facts
-from kbuild.audit.records import Access, Arithmetic, Fence, Phases, Records, Unset
+from kbuild.audit.records import Access, Arithmetic, Fence, Part, Phases, Records, Unset
 from kbuild.audit.terms import Atom, Term
 from kbuild.audit.values import Memory, Value, either, every_atom, range_of_type
 from kbuild.errors import Span
@@ -21,11 +23,12 @@ from kbuild.ir.types import Type
 
 MOST_STATEMENTS: Final = 20_000
 MOST_ACCESSES: Final = 4_000
+LATE: Final = f"{OUT_OF_TIME} of the audit is reached"
 RESULT: Final = Symbol("result", None)  # type: ignore[arg-type]  # in the variables of a function that has returned
 
 
 class TooLarge(Exception):
-    """More statements or accesses than an audit looks at."""
+    """More statements or accesses than an audit looks at, or has the time for."""
 
 
 @dataclass(slots=True)
@@ -55,10 +58,10 @@ class Targets:
 
 
 class Run:
-    """One run over a kernel. `is_trial`: nothing is written down."""
+    """One run over a kernel, up to `deadline` (of `time.monotonic`). `is_trial`: nothing is written down."""
 
-    def __init__(self, place: Place, library: str) -> None:
-        self.place, self.library = place, library
+    def __init__(self, place: Place, library: str, deadline: float = float("inf")) -> None:
+        self.place, self.library, self.deadline = place, library, deadline
         self.records = Records(facts=[*place.facts])
         self.is_trial = 0
         self.statement = 0  # its number
@@ -67,17 +70,20 @@ class Run:
         self.arrays: dict[Any, Memory] = {}
         self.loops: list[Term] = []
         self.told: list[Atom] = []  # what threads of a block have in common from shared memory
+        self.waits: dict[int, bool] = {}  # bodies by identity: whether there is a barrier inside
         self._phases = itertools.count(1)
         self._statements = 0
         self._facts: dict[Condition, Facts] = {}
         self._general = Facts([*self.records.facts, *place.limits])
 
     def count(self) -> None:
-        """One statement more."""
+        """One statement more. Raises TooLarge."""
         self._statements += 1
         self.statement += 1
         if self._statements > MOST_STATEMENTS:
             raise TooLarge(f"more than {MOST_STATEMENTS} statements")
+        if time.monotonic() > self.deadline:
+            raise TooLarge(LATE)
 
     def facts(self, path: Condition) -> Facts:
         """What is known on a path."""
@@ -119,7 +125,7 @@ class Run:
         indices: Sequence[Term],
         kind: str,
         span: Span | None,
-        part: tuple[int, int],
+        part: Part,
         scope: str = "device",
         memory_order: str = "relaxed",
         is_update: bool = False,
@@ -141,7 +147,7 @@ class Run:
                 self.place_of(span) or self.statement_span,
                 state.phases,
                 state.warp_phases,
-                *part,
+                part,
                 order=len(accesses),
                 scope=scope,
                 memory_order=memory_order,

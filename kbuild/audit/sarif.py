@@ -110,11 +110,14 @@ class _Writer:
             suppression = {"kind": _SUPPRESSIONS[one.by], "status": "accepted", "justification": one.reason}
             row["suppressions"] = [suppression]
         row["properties"] = {"kernels": list(one.kernels), "verdict": found.verdict, **dict(found.figures)}
+        if found.replay is not None:
+            row["properties"]["confirmed"] = found.replay.is_confirmed
         return row
 
     def _more(self, one: Judged) -> list[str]:
         found = one.finding
         lines = [] if found.example is None else [f"Found, with an example: {line}" for line in in_words(found.example)]
+        lines += [] if found.replay is None else [f"{_sentence(found.replay.in_words())}"]
         lines += [note.message for note in found.notes if note.span is None]
         return [*lines, *([f"Help: {found.help}"] if found.help else [])]
 

@@ -8,6 +8,7 @@ functions of their indices, so that both threads see the same contents.
 from __future__ import annotations
 
 import operator
+import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
@@ -19,6 +20,7 @@ from kbuild.audit.terms import Atom, Term
 
 FIRST_TRY: Final = 5.0  # seconds of a query: less than its work takes on a slow machine would be another verdict there
 MOST_WORK: Final = 2_000_000  # of a query, as the solver counts: the same on every machine
+MOST_ATOMS: Final = 3_000  # of a query
 MOST_LESSONS: Final = 16  # of a query, about operations on bits
 MOST_BITS: Final = 16  # of what `and`, `or`, `xor` are told of digit by digit
 
@@ -32,11 +34,16 @@ def is_installed() -> bool:
     return True
 
 
+class TooMuch(Exception):
+    """A query is larger than the solver would come to an end with."""
+
+
 class Model:
     """Numbers for symbols that fulfil every condition of a query."""
 
     def __init__(self, translation: _Translation, model: Any) -> None:
         self._translation, self._model = translation, model
+        translation.most = sys.maxsize
 
     def value(self, term: Term) -> int | None:
         """What a term is; None where the model does not say."""
@@ -72,6 +79,11 @@ class Model:
         """Every atom of the query."""
         yield from list(self._translation.atoms)
 
+    def opaque(self) -> Iterator[Condition]:
+        """Every condition of the query of which nothing is known."""
+        for key in self._translation.opaque_keys():
+            yield Condition("opaque", key=key)
+
     def symbols(self) -> Iterator[Atom]:
         """Every symbol of the query."""
         yield from (atom for atom in self._translation.atoms if atom.kind == "symbol")
@@ -86,13 +98,20 @@ class Solver:
 
     def solve(self, known: Iterable[Condition]) -> tuple[str, Model | None]:
         """ "sat" with a model, "unsat", or "unknown"."""
-        import z3
-
         if self.left <= 0:
             return "unknown", None
         start = time.monotonic()
         self.queries += 1
-        known = list(known)
+        try:
+            return self._solve(list(known))
+        except TooMuch:
+            return "unknown", None
+        finally:
+            self.left -= time.monotonic() - start
+
+    def _solve(self, known: list[Condition]) -> tuple[str, Model | None]:
+        import z3
+
         translation = _Translation(Facts(known))
         solver = z3.Solver()
         solver.set("timeout", int(1000 * min(FIRST_TRY, self.left)))
@@ -110,7 +129,6 @@ class Solver:
                 break
             found, model = "unknown", None
             solver.add(*lessons)
-        self.left -= time.monotonic() - start
         return found, model
 
 
@@ -130,14 +148,27 @@ class _Translation:
         self.facts = facts
         self.atoms: dict[Atom, Any] = {}
         self._axioms: list[Any] = []
+        self.most = MOST_ATOMS  # while a query is made; a model answers for any term
         self._opaque: dict[Any, Any] = {}
+        self._terms: dict[Term, Any] = {}
+        self._conditions: dict[Condition, Any] = {}
 
     def axioms(self) -> Iterator[Any]:
         """What is true of the atoms met so far, and not said yet."""
         while self._axioms:
             yield self._axioms.pop()
 
+    def opaque_keys(self) -> list[Any]:
+        """Those of the conditions met so far of which nothing is known."""
+        return list(self._opaque)
+
     def term(self, term: Term) -> Any:
+        found = self._terms.get(term)
+        if found is None:
+            found = self._terms[term] = self._sum(term)
+        return found
+
+    def _sum(self, term: Term) -> Any:
         import z3
 
         total = z3.IntVal(term.constant)
@@ -149,6 +180,12 @@ class _Translation:
         return total
 
     def condition(self, condition: Condition) -> Any:
+        found = self._conditions.get(condition)
+        if found is None:
+            found = self._conditions[condition] = self._statement(condition)
+        return found
+
+    def _statement(self, condition: Condition) -> Any:
         import z3
 
         match condition.kind:
@@ -169,6 +206,8 @@ class _Translation:
     def atom(self, atom: Atom) -> Any:
         found = self.atoms.get(atom)
         if found is None:
+            if len(self.atoms) >= self.most:
+                raise TooMuch
             found = self.atoms[atom] = self._made(atom)
             if atom.low is not None:
                 self._axioms.append(found >= atom.low)

@@ -167,7 +167,7 @@ class Statements:
             return asked
         # Of what data decides each warp may hear something else.
         taint = asked.taint if asked.taint & (DATA | LOOP) else SYNC
-        found = conditions.opaque((name, terms.symbol(name, 0, 1, THREAD)), THREAD, taint)
+        found = conditions.opaque(terms.key(name, terms.symbol(name, 0, 1, THREAD)), THREAD, taint)
         self.run.records.of_warps.update((found, conditions.negation(found)))
         return found
 

@@ -111,7 +111,7 @@ class Other(Substitution):
     def unknown(self, value: Unknown) -> Unknown:
         if value.level < self.least and not self._is_loose(value):
             return value
-        return Unknown((value.key, "'"), value.level, value.taint)
+        return Unknown(terms.key("other", value.key), value.level, value.taint)
 
     def _is_loose(self, value: Unknown | Condition) -> bool:
         return bool(self.loose) and any(atom in self.loose for atom in every_atom(value))
@@ -119,5 +119,5 @@ class Other(Substitution):
     def _other(self, condition: Condition) -> Condition:
         if condition.level < self.least and not self._is_loose(condition):
             return condition
-        other = conditions.opaque((condition.key, "'"), condition.level, condition.taint)
+        other = conditions.opaque(terms.key("other", condition.key), condition.level, condition.taint)
         return conditions.negation(other) if condition.is_negated else other

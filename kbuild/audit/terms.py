@@ -32,6 +32,7 @@ _numbers = itertools.count()
 class _Table(threading.local):
     def __init__(self) -> None:
         self.atoms: dict[Any, Atom] = {}
+        self.keys: dict[Any, Key] = {}
         self.depth = 0  # of atoms within atoms that are being written
 
 
@@ -73,6 +74,29 @@ class Atom:
         finally:
             _table.depth -= 1
         return f"{self.name}[{inner}]" if self.kind == "load" else f"{self.kind}({inner})"
+
+
+class Key:
+    """What a value is of which nothing else is known: a name, and what it is made of.
+
+    Equal keys are one object: those of a long computation share most of their parts, and whoever compared or hashed
+    these each time would walk through all ways that lead to them.
+    """
+
+    __slots__ = ("parts",)
+
+    def __init__(self, parts: tuple[Any, ...]) -> None:
+        self.parts = parts
+
+    def __repr__(self) -> str:
+        if _table.depth >= DEEPEST_TEXT:
+            return "…"
+        _table.depth += 1
+        try:
+            name, *rest = map(str, self.parts)
+        finally:
+            _table.depth -= 1
+        return f"{name}({', '.join(rest)})"
 
 
 Monomial: TypeAlias = "tuple[Atom, ...]"
@@ -234,9 +258,18 @@ def atom(kind: str, arguments: tuple[Any, ...], low: int | None, high: int | Non
     return found
 
 
+def key(*parts: Any) -> Key:
+    """The same object for the same parts: strings, numbers, terms, conditions, atoms, other keys."""
+    found = _table.keys.get(parts)
+    if found is None:
+        found = _table.keys[parts] = Key(parts)
+    return found
+
+
 def forget() -> None:
-    """Atoms of the last kernel go."""
+    """Atoms and keys of the last kernel go."""
     _table.atoms.clear()
+    _table.keys.clear()
 
 
 # Ranges: (low, high), None where there is none.
@@ -459,10 +492,10 @@ def _key(term: Term) -> tuple[Any, ...]:
 # Taking terms apart
 
 
-def deep_atoms(term: Term) -> Iterator[Atom]:
-    """Every atom in a term, inside of atoms, too; each once."""
-    seen: set[Atom] = set()
-    waiting = list(term.atoms())
+def deep_atoms(*terms: Term) -> Iterator[Atom]:
+    """Every atom in terms, inside of atoms, too; each once."""
+    seen: set[Any] = set()  # conditions, too: many atoms share theirs
+    waiting = [atom for term in terms for atom in term.atoms()]
     while waiting:
         one = waiting.pop()
         if one in seen:
@@ -472,7 +505,8 @@ def deep_atoms(term: Term) -> Iterator[Atom]:
         for argument in one.arguments:
             if isinstance(argument, Term):
                 waiting.extend(argument.atoms())
-            elif hasattr(argument, "terms"):
+            elif hasattr(argument, "terms") and argument not in seen:
+                seen.add(argument)
                 waiting.extend(a for t in argument.terms() for a in t.atoms())
 
 

@@ -11,7 +11,7 @@ from typing import Any, Final, TypeAlias
 
 from kbuild.audit import conditions, terms
 from kbuild.audit.conditions import Condition
-from kbuild.audit.terms import THREAD, UNIFORM, Atom, Term
+from kbuild.audit.terms import THREAD, UNIFORM, Atom, Key, Term
 from kbuild.errors import Span
 from kbuild.ir.types import Array, Fixed, Matrix, Scalar, Shared, Struct, Tuple, Type, Vector, element_of, is_float
 
@@ -98,15 +98,15 @@ def key_of(value: Value) -> Any:
         case Unknown(key):
             return key
         case Parts(items):
-            return tuple(map(key_of, items))
+            return terms.key("parts", *map(key_of, items))
         case Reference(memory, fixed):
-            return (memory.name, fixed)
+            return terms.key("array", memory.name, *fixed)
     return value
 
 
 def every_atom(value: Any) -> Iterator[Atom]:
     """The atoms of a value, with those of which only keys are left; each once."""
-    seen: set[Atom] = set()
+    seen: set[Atom | Key] = set()
     waiting = [value]
     while waiting:
         match waiting.pop():
@@ -114,6 +114,9 @@ def every_atom(value: Any) -> Iterator[Atom]:
                 seen.add(one)
                 yield one
                 waiting += one.arguments
+            case Key() as key if key not in seen:
+                seen.add(key)
+                waiting += key.parts
             case Term() as term:
                 waiting += term.atoms()
             case Condition() as condition:
@@ -122,8 +125,6 @@ def every_atom(value: Any) -> Iterator[Atom]:
                 waiting.append(key)
             case Parts(items):
                 waiting += items
-            case tuple() as several:
-                waiting += several
 
 
 def range_of_type(type: Type) -> tuple[int | None, int | None]:
@@ -137,7 +138,7 @@ def fresh(type: Type, name: str, level: int, taint: int, arrays: Callable[[Array
     """A value of a type that nothing is known of. `arrays` makes the arrays in it."""
     if isinstance(type, Scalar):
         if type.kind == "bool":
-            return conditions.opaque(("value", terms.symbol(name, 0, 1, level)), level, taint)
+            return conditions.opaque(terms.key("value", terms.symbol(name, 0, 1, level)), level, taint)
         if type.kind == "float":
             return Unknown(terms.symbol(name, None, None, level), level, taint)
         return terms.of(terms.symbol(name, *range_of_type(type), level, taint))
@@ -177,7 +178,7 @@ def zero(type: Type) -> Value:
     if isinstance(type, Scalar):
         if type.kind == "bool":
             return conditions.FALSE
-        return Unknown(("const", 0.0), UNIFORM, 0) if type.kind == "float" else terms.ZERO
+        return Unknown(terms.key("const", "0.0"), UNIFORM, 0) if type.kind == "float" else terms.ZERO
     if isinstance(type, (Vector, Matrix)):
         return Parts(tuple(zero(type.element) for _ in component_names(type)))
     if isinstance(type, Struct):
@@ -215,7 +216,7 @@ def either(condition: Condition, then: Value, otherwise: Value) -> Value:
             return Reference(Memory(f"{one.name} or another", one.space, one.element, one.extents, "", True), a)
     level = max(condition.level, level_of(then), level_of(otherwise))
     taint = condition.taint | taint_of(then) | taint_of(otherwise)
-    return Unknown(("ite", condition, key_of(then), key_of(otherwise)), level, taint)
+    return Unknown(terms.key("ite", condition, key_of(then), key_of(otherwise)), level, taint)
 
 
 def pure(name: str, type: Type, arguments: Sequence[Value]) -> Value:
@@ -224,20 +225,23 @@ def pure(name: str, type: Type, arguments: Sequence[Value]) -> Value:
     taint = 0
     for one in arguments:
         taint |= taint_of(one)
-    key = (name, type.spelling, tuple(map(key_of, arguments)))
-    return _keyed(type, key, level, taint)
+    return _keyed(type, terms.key(name, type.spelling, *map(key_of, arguments)), name, level, taint)
 
 
-def _keyed(type: Type, key: Any, level: int, taint: int) -> Value:
+def _keyed(type: Type, key: Key, name: str, level: int, taint: int) -> Value:
     if isinstance(type, Scalar) and not is_float(type):
         if type.kind == "bool":
             return conditions.opaque(key, level, taint)
-        return terms.of(terms.atom("call", (Unknown(key, level, taint),), *range_of_type(type), str(key[0])))
+        return terms.of(terms.atom("call", (Unknown(key, level, taint),), *range_of_type(type), name))
     if isinstance(type, (Vector, Matrix)):
         names = component_names(type)
-        return Parts(tuple(_keyed(element_of(type), (key, i), level, taint) for i in range(len(names))))
+        return Parts(
+            tuple(
+                _keyed(element_of(type), terms.key("component", key, i), name, level, taint) for i in range(len(names))
+            )
+        )
     if isinstance(type, Struct):
-        return Parts(tuple(_keyed(f.type, (key, f.name), level, taint) for f in type.fields))
+        return Parts(tuple(_keyed(f.type, terms.key("field", key, f.name), name, level, taint) for f in type.fields))
     if isinstance(type, Array):
         return fresh(type, "an array", THREAD, taint)
     return Unknown(key, level, taint)

@@ -22,7 +22,8 @@ DESCRIPTION = """\
 Looks for what goes wrong with a project's kernels on a GPU, at the line in Python: accesses beyond arrays, races,
 barriers that not all threads reach, bank conflicts, accesses that are not coalesced, loops that threads could share,
 and what became of each kernel in machine code. Of every check it says what is proved, what was found (with an example
-where there is one) and what it does not know. Needs no GPU; the machine code needs the compilers of a build.
+where there is one, which is run in the simulator) and what it does not know. Needs no GPU; the machine code needs the
+compilers of a build.
 
 [tool.kbuild.audit] of pyproject.toml sets levels; `# kbuild: ignore[KB402] reason` on a line, or on a kernel's `def`,
 takes a finding back. Ends with 1 if a finding of level error stands.
@@ -56,6 +57,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--against", metavar="OLD", help="compare the machine code with that of a wheel, a bundle or a package")
     add("--no-machine-code", action="store_true", help="compile nothing")
     add("--time-limit", type=_seconds, metavar="SECONDS", help="what a kernel may take; past it: don't know")
+    add("--no-replay", action="store_true", help="do not run examples of findings in the simulator")
     add("--verbose", action="store_true", help="show what was asked at each place, and how it was decided")
     add("--format", choices=FORMATS, help="dot: the graph of each kernel's synchronisation, for Graphviz")
     add("-o", "--output", type=Path, metavar="FILE", help="write into FILE")
@@ -86,6 +88,7 @@ def run(arguments: argparse.Namespace, console: Console) -> ExitCode:
         arguments.against,
         arguments.verbose,
         format == "dot",
+        not arguments.no_replay,
     )
     if config.is_project(arguments.project):
         root = Path(arguments.project)
@@ -143,9 +146,11 @@ def _show(result: AuditResult, format: str, root: Path, verbose: bool, console: 
 
 def _text(result: AuditResult, verbose: bool, console: Console) -> None:
     from kbuild.audit import report
+    from kbuild.audit.folding import folded
 
-    for one in result.judged:
-        console.line(one.diagnostic().render() + "\n")
+    shown = [one.diagnostic() for one in result.judged] if verbose else folded(result.judged)
+    for diagnostic in shown:
+        console.line(diagnostic.render() + "\n")
     for kernel in result.kernels if verbose else ():
         console.line("\n".join(report.reasoning_lines(kernel)) + "\n")
     headers, rows = report.summary(result)

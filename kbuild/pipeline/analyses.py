@@ -43,10 +43,16 @@ def analysed(
     missing = [name for name in keys if name not in found]
     for audit in scanner.audit(missing, options) if missing else ():
         found[audit.kernel] = audit
-        if not any(one.reason.startswith(OUT_OF_TIME) for one in audit.findings):
+        if not _is_late(audit):
             store.put(_KIND, keys[audit.kernel], json.dumps(dataclasses.asdict(audit)).encode())
     audits = [found[name] for name in keys if name in found]
     return _with_captures(audits, modules, store, texts) if "source" in options.checks else audits
+
+
+def _is_late(audit: KernelAudit) -> bool:
+    """More time might change it."""
+    texts = [*(one.reason for one in audit.findings), *audit.assumptions]
+    return any(text.startswith(OUT_OF_TIME) for text in texts)
 
 
 class _Texts:
@@ -73,9 +79,10 @@ def _digest(parts: object) -> str:
 
 @cache
 def _fingerprint() -> str:
-    """The analyses, and the solver that they ask."""
+    """The analyses, the simulator that examples are run in, and the solver that is asked."""
     digest = hashlib.sha256()
-    for file in sorted((Path(__file__).parents[1] / "audit").rglob("*.py")):
+    rooms = [Path(__file__).parents[1] / room for room in ("audit", "sim", "scan")]
+    for file in (file for room in rooms for file in sorted(room.rglob("*.py"))):
         digest.update(file.name.encode() + b"\0" + file.read_bytes() + b"\0")
     try:
         digest.update(importlib.metadata.version("z3-solver").encode())

@@ -33,7 +33,8 @@ MACHINE_CODE = machine.CHECK
 class Wanted:
     """What the command asks for beside the configuration: patterns of kernels (none: all), checks (none: all), whether
     finished machine code is looked at, what it is compared with (a wheel, a bundle, a package, a project), and whether
-    the reasoning is shown, and whether the graphs of synchronisation are wanted.
+    the reasoning is shown, whether the graphs of synchronisation are wanted, and whether examples are run in the
+    simulator.
     """
 
     kernels: tuple[str, ...] = ()
@@ -42,6 +43,7 @@ class Wanted:
     against: str | None = None
     verbose: bool = False
     graph: bool = False
+    replays: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +82,14 @@ def options_of(config: AuditConfig, wanted: Wanted) -> Options:
             raise UsageError(f"there is no check {name!r}", help=near)
     named = [name for name in wanted.checks or CHECKS if name != MACHINE_CODE or wanted.machine_code]
     checks = () if wanted.graph else rules_of(config).wanted(named)
-    return Options(checks, config.block_dim, time_limit=config.time_limit, verbose=wanted.verbose, graph=wanted.graph)
+    return Options(
+        checks,
+        config.block_dim,
+        time_limit=config.time_limit,
+        verbose=wanted.verbose,
+        graph=wanted.graph,
+        replays=wanted.replays,
+    )
 
 
 def chosen(scanned: Scanned, patterns: Sequence[str]) -> list[ScannedKernel]:

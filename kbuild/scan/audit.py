@@ -17,6 +17,7 @@ from kbuild.errors import Report
 from kbuild.ir import nodes
 from kbuild.loader.cuda_files import CudaKernel
 from kbuild.scan.data import Request, ScannedKernel
+from kbuild.scan.replaying import replayed
 from kbuild.scan.units import Found, lower
 
 
@@ -45,4 +46,6 @@ def audit_kernel(kernel: nodes.Kernel, row: ScannedKernel, options: Options) -> 
     block_dim = row.block_dim if block else options.block_dim
     made = analyses.audit(kernel, replace(options, block_dim=block_dim, block=block))
     findings = tuple(replace(one, kernel=row.name) for one in made.findings)
+    if options.replays:
+        findings = replayed(kernel, findings)
     return replace(made, kernel=row.name, span=row.span, findings=findings)

@@ -281,7 +281,10 @@ def _replay(found: Score, case: Case, result: KernelAudit) -> None:
         if _line(finding) in case.lines(finding.check, "any"):
             continue  # two threads that store the same: the simulator has another opinion
         found.replayed += 1
-        tries = [on_sim.replayed(case.ir, finding.example, has_zeros, case.contents) for has_zeros in (False, True)]
+        tries = [
+            on_sim.replayed(case.ir, finding.example, finding.check, has_zeros, case.contents)
+            for has_zeros in (False, True)
+        ]
         # Of several things that are wrong the simulator shows the first.
         said = {(one.check, _line(one)) for one in result.findings if one.verdict == "found"}
         if not any((one.check, line) in said for one in tries if one is not None for line in one.lines):

@@ -229,6 +229,111 @@ FAULTY: dict[str, tuple[str, bool, str]] = {
                 kb.atomic_add(out, q, 1)
         """,
     ),
+    "an element further than there are threads": (
+        "bounds",
+        True,
+        """
+        @kb.kernel
+        def kernel(a: kb.array(dtype=float), out: kb.array(dtype=float)):
+            i = kb.tid()
+            out[i] = a[i] + a[i + 1]
+        """,
+    ),
+    "where rows begin, and three elements behind": (
+        "bounds",
+        False,
+        """
+        @kb.kernel
+        def kernel(starts: kb.array(dtype=int), a: kb.array(dtype=float), out: kb.array(dtype=float)):
+            i = kb.tid()
+            at = starts[i]
+            if a[at] > 0.0:
+                at = at + 3
+            out[i] = a[at + 1]
+        """,
+    ),
+    "as far as an array says": (
+        "bounds",
+        False,
+        """
+        @kb.kernel
+        def kernel(count: kb.array(dtype=int), a: kb.array(dtype=float), out: kb.array(dtype=float)):
+            i = kb.tid()
+            total = float(0.0)
+            for j in range(i, i + count[i]):
+                total += a[j]
+            out[i] = total
+        """,
+    ),
+    "an index that a function of floats gives": (
+        "bounds",
+        False,
+        """
+        @kb.kernel
+        def kernel(a: kb.array(dtype=float), out: kb.array(dtype=float)):
+            i = kb.tid()
+            out[i] = a[int(kb.sqrt(float(i)))]
+        """,
+    ),
+    "rows that begin where an array says are updated": (
+        "global-races",
+        False,
+        """
+        @kb.kernel
+        def kernel(starts: kb.array(dtype=int), out: kb.array(dtype=float)):
+            row, column = kb.tid()
+            out[starts[row] + column] /= 2.0
+        """,
+    ),
+    "as far as a number of elements, and one further": (
+        "bounds",
+        True,
+        """
+        @kb.kernel
+        def kernel(which: kb.array(dtype=int), own: kb.array(dtype=int), count: int, a: kb.array(dtype=float)):
+            i = kb.tid()
+            k = which[i]
+            if own[i] == which[i] and k >= 0 and k <= count:
+                a[k] = 1.0
+        """,
+    ),
+    "who comes there two arrays say together": (
+        "global-races",
+        False,
+        """
+        @kb.kernel
+        def kernel(names: kb.array(dtype=int), wanted: kb.array(dtype=int), out: kb.array(dtype=float)):
+            i, j = kb.tid()
+            if names[i] == wanted[j]:
+                out[j] = float(i)
+        """,
+    ),
+    "two components of one vector need not be the same": (
+        "bounds",
+        False,
+        """
+        @kb.kernel
+        def kernel(pairs: kb.array(dtype=kb.vec2i), which: kb.array(dtype=int), out: kb.array(dtype=int)):
+            i = kb.tid()
+            if i < which.shape[0] and i < pairs.shape[0]:
+                a = which[i] & 1
+                if pairs[i][a] != pairs[i][1 - a]:
+                    out[which[i]] = 1
+        """,
+    ),
+    "a row of a matrix and an element of it": (
+        "global-races",
+        True,
+        """
+        @kb.kernel
+        def kernel(m: kb.array(dtype=kb.mat22)):
+            t = kb.tid() % 2
+            if kb.tid() < 2:
+                m[0][t, 1] = 1.0
+            elif kb.tid() < 4:
+                m[0][t] = kb.vec2(0.0, 2.0)
+        """,
+    ),
     "elements are stored where data says so": (
         "initialization",
         False,
@@ -355,6 +460,12 @@ FAULTY: dict[str, tuple[str, bool, str]] = {
 }
 
 
+@pytest.fixture(autouse=True)
+def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The solver's own count of its work ends a query, on slow machines, too."""
+    monkeypatch.setattr(solver, "FIRST_TRY", 60.0)
+
+
 def verdict(folder: Path, text: str, check: str, use_solver: bool) -> Verdict:
     _, declared = kernels.load(kernels.write(folder, text))
     lowered, diagnostics = kernels.diagnose(declared, asserts=True)
@@ -382,6 +493,64 @@ def test_nothing_is_asked_where_there_is_no_solver(tmp_path: Path, monkeypatch: 
 
 
 RIGHT: dict[str, tuple[str, str]] = {
+    "rows of a width that the launch gives": (
+        "global-races",
+        """
+        @kb.kernel
+        def kernel(out: kb.array(dtype=float), width: int):
+            i, j = kb.tid()
+            out[i * width + j] = 1.0
+        """,
+    ),
+    "what an element is compared with says nothing of its array": (
+        "bounds",
+        """
+        @kb.kernel
+        def kernel(counts: kb.array(dtype=int), out: kb.array(dtype=float)):
+            i = kb.tid()
+            if 3 < counts[i]:
+                out[i] = 1.0
+        """,
+    ),
+    "threads for all elements but the first": (
+        "bounds",
+        """
+        @kb.kernel
+        def kernel(a: kb.array(dtype=float), out: kb.array(dtype=float)):
+            i = kb.tid() + 1
+            out[i] = a[i]
+        """,
+    ),
+    "rows begin where integers say, one for each thread and one more": (
+        "bounds",
+        """
+        @kb.kernel
+        def kernel(starts: kb.array(dtype=int), out: kb.array(dtype=int)):
+            i = kb.tid()
+            out[i] = starts[i + 1] - starts[i]
+        """,
+    ),
+    "an array that may be empty is as large as it must be": (
+        "bounds",
+        """
+        @kb.kernel
+        def kernel(mask: kb.array(dtype=bool), out: kb.array(dtype=float)):
+            i = kb.tid()
+            if mask.shape[0] > 0 and not mask[i]:
+                return
+            out[i] = 1.0
+        """,
+    ),
+    "each thread has a component of its own": (
+        "global-races",
+        """
+        @kb.kernel
+        def kernel(points: kb.array(dtype=kb.vec3)):
+            i = kb.tid()
+            if i < 3:
+                points[0][i] = float(i)
+        """,
+    ),
     "who asks for no thread means one": (
         "global-races",
         """

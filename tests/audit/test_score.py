@@ -133,11 +133,11 @@ def test_an_example_may_say_what_arrays_hold() -> None:
     kernel = CASES["gather_open"].ir
     shapes = (("index", (4,)), ("data", (4,)), ("out", (4,)))
     inside = tuple(("index", (i,), 0) for i in range(3))
-    assert on_sim.replayed(kernel, Example((4,), 4, shapes, (), (*inside, ("index", (3,), 3)))) is None
-    shown = on_sim.replayed(kernel, Example((4,), 4, shapes, (), (*inside, ("index", (3,), 4))))
+    assert on_sim.replayed(kernel, Example((4,), 4, shapes, (), (*inside, ("index", (3,), 3))), "bounds") is None
+    shown = on_sim.replayed(kernel, Example((4,), 4, shapes, (), (*inside, ("index", (3,), 4))), "bounds")
     assert shown is not None
     assert shown.check == "bounds"
-    shown = on_sim.replayed(kernel, Example((4,), 4, shapes, (), (("index", (4,), 0),)))
+    shown = on_sim.replayed(kernel, Example((4,), 4, shapes, (), (("index", (4,), 0),)), "bounds")
     assert shown is not None
     assert shown.text == "index has no element (4,)"
 

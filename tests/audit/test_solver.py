@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kbuild.audit import conditions, terms
+from kbuild.audit import conditions, solver, terms
 from kbuild.audit.conditions import Condition
 from kbuild.audit.solver import Solver
-from kbuild.audit.terms import Atom, Term
+from kbuild.audit.terms import THREAD, Atom, Term
 from tests.audit import drawn
 
 pytest.importorskip("z3", reason="z3 is not installed")
@@ -87,3 +89,16 @@ def test_equal_indices_are_equal_elements() -> None:
 
 def test_no_time_is_no_answer() -> None:
     assert Solver(0.0).solve([conditions.TRUE]) == ("unknown", None)
+
+
+def test_what_is_too_large_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And a model answers for terms that the query has not."""
+    terms.forget()
+    several = [terms.symbol(f"x{i}", 0, 9, THREAD) for i in range(6)]
+    known = [conditions.less(terms.of(a), terms.of(b)) for a, b in itertools.pairwise(several)]
+    monkeypatch.setattr(solver, "MOST_ATOMS", 5)
+    assert Solver(5.0).solve(known) == ("unknown", None)
+    found, model = Solver(5.0).solve(known[:4])
+    assert found == "sat"
+    assert model is not None
+    assert model.value(terms.of(several[5]) + 1) is not None

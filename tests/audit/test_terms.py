@@ -120,7 +120,7 @@ def test_values_of_which_only_keys_are_left_are_each_threads_own() -> None:
 def test_every_atom_of_keys() -> None:
     terms.forget()
     inside = terms.symbol("i", 0, 9, THREAD)
-    key = ("gt", ("load", "data", (terms.of(inside),), (0, 4)), ("const", "0.0"))
+    key = terms.key("gt", terms.key("load", "data", (0, 4), terms.of(inside)), terms.key("const", "0.0"))
     condition = conditions.opaque(key, THREAD, 0)
     chosen = Term(0, (((terms.atom("ite", (condition, terms.ONE, terms.ZERO), None, None),), 1),))
     assert inside in set(every_atom(chosen))

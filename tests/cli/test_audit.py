@@ -236,3 +236,32 @@ def test_the_machine_code_of_the_sample(cache: Path) -> None:
     loads = {(one["what"], one["bytes"]): one["count"] for one in integrate["accesses"] if one["memory"] == "global"}
     assert loads == {("load", 4): 6, ("store", 4): 6}
     assert all(row["level"] != "error" for row in found["findings"])
+
+
+RACE = """\
+import kbuild as kb
+
+
+@kb.kernel
+def race(a: kb.array(dtype=float), data: kb.array(dtype=float)):
+    i = kb.tid()
+    a[i // 2] = data[i] + float(i)
+"""
+
+
+def test_examples_are_run(tmp_path: Path, cache: Path) -> None:
+    pytest.importorskip("z3", reason="z3 is not installed")
+    text = pyproject(table="modules = ['tiny.kernels']\ntargets = ['sm_90']\nbackward = false\n", tail=AUDIT)
+    files = {"pyproject.toml": text, "tiny/__init__.py": "", "tiny/kernels.py": RACE}
+    project = write(tmp_path / "tiny", files)
+    options = (project, "--check", "global-races", "--no-machine-code")
+    said = "confirmed by the simulator: thread (1,) writes a[0] (line 7), and thread (0,) writes it (line 7)"
+    assert f"  note: {said}" in audit(cache, *options, status=1).stdout
+    (found,) = [one for one in answer(cache, *options, status=1)["findings"] if one["verdict"] == "found"]
+    assert found["replay"]["confirmed"]
+    assert said.endswith(found["replay"]["text"].partition(", with")[0])
+    (result,) = json.loads(audit(cache, *options, "--format", "sarif", status=1).stdout)["runs"][0]["results"]
+    assert said.capitalize()[:28] in result["message"]["text"]
+    assert result["properties"]["confirmed"]
+    (found,) = [one for one in answer(cache, *options, "--no-replay", status=1)["findings"] if one["code"]]
+    assert found["replay"] is None

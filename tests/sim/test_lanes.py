@@ -9,7 +9,7 @@ import numpy as np
 from kbuild.ir.types import INT64
 from kbuild.sim.blocks import Launch
 from kbuild.sim.lockstep.affine import Affine
-from kbuild.sim.lockstep.lanes import Lanes
+from kbuild.sim.lockstep.lanes import Lanes, chunks
 
 
 def test_successive_lanes_stand_where_they_do_one_by_one() -> None:
@@ -28,3 +28,13 @@ def test_successive_lanes_stand_where_they_do_one_by_one() -> None:
             for what in ("block_idx", "thread_idx"):
                 np.testing.assert_array_equal(together.position(what, axis), one_by_one.position(what, axis))
         np.testing.assert_array_equal(one_by_one.block, np.arange(start, start + count) // 8)
+
+
+def test_some_blocks_alone() -> None:
+    launch = Launch((4, 1, 1), (8, 1, 1), (27,))
+    for whole_blocks in (False, True):
+        found = [lanes.dense.tolist() for lanes in chunks(launch, whole_blocks, only=(3, 1, 1))]
+        assert found == [list(range(8, 16)), [24, 25, 26]]
+        assert [lanes.origin for lanes in chunks(launch, whole_blocks, only=(1,))] == [8]
+    in_clusters = Launch((4, 1, 1), (8, 1, 1), (32,), cluster=2)
+    assert [lanes.dense.tolist() for lanes in chunks(in_clusters, True, only=(3,))] == [list(range(16, 32))]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -120,11 +120,14 @@ class Lanes:
         return found
 
 
-def chunks(launch: Launch, whole_blocks: bool, size: int = CHUNK) -> Iterator[Lanes]:
+def chunks(launch: Launch, whole_blocks: bool, size: int = CHUNK, only: Sequence[int] | None = None) -> Iterator[Lanes]:
     """All threads of a launch, in order, whole blocks (and clusters) at a time; those past the end of `dim` do not
-    run."""
+    run. `only`: those of these blocks, and of their clusters."""
     block = math.prod(launch.block) * launch.cluster
     step = max(size // block, 1) * block if whole_blocks or block <= size else size
-    for start in range(0, launch.count, step):
+    starts: Iterable[int] = range(0, launch.count, step)
+    if only is not None:
+        step, starts = block, sorted({number // launch.cluster * block for number in only})
+    for start in starts:
         count = min(step, launch.count - start)
         yield Lanes(launch, Affine(start, 1, count, INT64), count, start)

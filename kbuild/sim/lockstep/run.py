@@ -52,7 +52,7 @@ class Checks:
 class Options:
     """How a launch runs: `seed` shuffles the order of atomics, `watchers` are told of what happens, `chunk` is how many
     threads run together, `read_only` names the parameters whose memory may not be written to, `is_marked`: some of it
-    nobody has assigned to (see `unassigned`)."""
+    nobody has assigned to (see `unassigned`), `blocks`: only these run, by their numbers."""
 
     checks: Checks = field(default_factory=Checks)
     seed: int | None = None
@@ -60,6 +60,7 @@ class Options:
     chunk: int = CHUNK
     read_only: frozenset[str] = frozenset()
     is_marked: bool = False
+    blocks: Sequence[int] | None = None
 
 
 def run(
@@ -168,7 +169,7 @@ def _run(
     machine = Statements(space, watching, output, shared, _trips(kernel), order)
     watching.starts(kernel, launch)
     with np.errstate(all="ignore"), _told(watching):
-        for lanes in chunks(launch, in_whole_blocks(kernel), options.chunk):
+        for lanes in chunks(launch, in_whole_blocks(kernel), options.chunk, options.blocks):
             block_memory = None
             if shared:
                 count = lanes.count // math.prod(launch.block)
