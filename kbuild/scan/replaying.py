@@ -163,6 +163,13 @@ class _Clock(Watcher):
 
     def executes(self, stmt: nodes.Stmt, frame: Frame) -> None:
         """Raises NotRun."""
+        self._look()
+
+    def tests(self, stmt: nodes.For | nodes.While, frame: Frame) -> None:
+        """Of loops, too, that only wait. Raises NotRun."""
+        self._look()
+
+    def _look(self) -> None:
         if time.monotonic() > self._deadline:
             raise NotRun("it takes too long to run")
 

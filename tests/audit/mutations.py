@@ -84,7 +84,7 @@ def mutants(case: Case) -> Iterator[Mutant]:
 @dataclass(frozen=True)
 class Judged:
     """What the simulator says of a mutant. `at` is the case with the launch at which it says so. "open" is what one of
-    its two ways of running takes for a fault: an element that two threads store the same to."""
+    its two ways of running takes for a fault, an element that two threads store the same to, or what never ends."""
 
     mutant: Mutant
     judgement: Judgement
@@ -103,7 +103,8 @@ def _judged(mutant: Mutant, launches: Sequence[Case]) -> Judged:
     for at in launches:
         shown = on_sim.shown(mutant.kernel, at.launch, at.arguments())
         if shown is not None:
-            return Judged(mutant, "faulty", at, shown)
+            # Of threads that wait for ever the audit has no check.
+            return Judged(mutant, "open" if shown.check == on_sim.Endless.__name__ else "faulty", at, shown)
     for at in launches:
         in_turn = on_sim.shown_in_turn(mutant.kernel, at.launch, at.arguments())
         if in_turn is not None:

@@ -23,13 +23,16 @@ from kbuild.ir.types import Array, Matrix, Type, Vector
 from kbuild.scan.replaying import FILLINGS, NotRun, Overflows, Shown, run_example, shown_by
 from kbuild.sim import threads
 from kbuild.sim.blocks import Launch
+from kbuild.sim.lockstep.frame import Frame
 from kbuild.sim.lockstep.run import Checks, Options
+from kbuild.sim.lockstep.watching import Watcher
 from kbuild.sim.profile.profiler import Profiler
 from kbuild.sim.profile.report import Profile
 from kbuild.sim.values import Fault, Memory
 from tests.helpers.lockstep import run_in_lockstep
 
 MAX_STEPS: Final = 3_000_000
+MAX_TRIPS: Final = 50_000  # of all loops of a launch, one after the other
 NOTHING: Final[Mapping[str, list[Any]]] = {}
 
 EXCLUDED: Final = Shown("AssumptionFailed", (), "it is launched over another dim than it declares")
@@ -59,12 +62,31 @@ def is_as_declared(kernel: Kernel, launch: Launch, arguments: Sequence[Any]) -> 
     return not kernel.launch_dim or declared(kernel, dict(zip(names, arguments, strict=True))) == launch.dim
 
 
+class Endless(Fault):
+    """Threads that wait for what nobody does."""
+
+
+class _Ends(Watcher):
+    """Raises Endless where loops do not end."""
+
+    wants_statements = True
+
+    def __init__(self) -> None:
+        self._trips = 0
+
+    def tests(self, stmt: nodes.For | nodes.While, frame: Frame) -> None:
+        """Raises Endless."""
+        self._trips += 1
+        if self._trips > MAX_TRIPS:
+            raise Endless("a loop does not end")
+
+
 def shown(kernel: Kernel, launch: Launch, arguments: Sequence[Any]) -> Shown | None:
     """What is wrong with a launch: the first thing that the simulator meets."""
     if not is_as_declared(kernel, launch, arguments):
         return EXCLUDED
     try:
-        run_in_lockstep(kernel, launch, arguments, Options(Checks(), None, [Overflows()]))
+        run_in_lockstep(kernel, launch, arguments, Options(Checks(), None, [Overflows(), _Ends()]))
     except Fault as fault:
         return shown_by(fault)
     return None
