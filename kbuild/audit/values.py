@@ -123,7 +123,7 @@ def every_atom(value: Any) -> Iterator[Atom]:
                 waiting += [*condition.terms(), condition.key, *condition.parts]
             case Unknown(key):
                 waiting.append(key)
-            case Parts(items):
+            case Parts(items) | (tuple() as items):
                 waiting += items
 
 

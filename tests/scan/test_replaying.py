@@ -188,3 +188,18 @@ def test_floats_are_chosen_so_that_threads_come_there(tmp_path: Path) -> None:
     assert {(name, value) for name, _, value in one.example.contents} == {("data", 11.0)}
     assert one.replay is not None
     assert one.replay.is_confirmed
+
+
+def test_threads_that_wait_for_ever_do_so_until_the_deadline(tmp_path: Path) -> None:
+    text = """
+    @kb.kernel
+    def waiting(flag: kb.array(dtype=int), out: kb.array(dtype=int)):
+        while kb.atomic_add(flag, 0, 0) == 0:
+            pass
+        out[kb.tid()] = 1
+    """
+    kernel = lowered(tmp_path, text)
+    example = Example((2,), 32, (("flag", (1,)), ("out", (1,))), (), (("flag", (0,), 0),))
+    (one,) = replayed(kernel, [finding("bounds", line_of(kernel, "out["), example)], seconds=0.3)
+    assert one.replay is not None
+    assert one.replay.in_words() == "not confirmed: it takes too long to run"

@@ -268,7 +268,7 @@ def test_lowering_asks_for_units_by_name(tmp_path: Path) -> None:
         assert (good.complete, good.diagnostics, [unit.name for unit in good.units]) == (1, [], ["pkg.a"])
         (unit,) = good.units
         row: dict[str, Any] = {"ndim": 1, "whole_blocks": False, "dynamic_shared": 0, "waits": True}
-        row |= {"cluster_dim": 0, "parameters": [["a", "array1[float32]"]], "optional": []}
+        row |= {"cluster_dim": 0, "stated": [], "parameters": [["a", "array1[float32]"]], "optional": []}
         assert unit.rows == {"pkg.a:one": row}
         assert unit.files == {"/kbuild/pkg/a.py": str(tmp_path / "pkg" / "a.py")}
         assert "__global__" in unit.source
