@@ -7,6 +7,7 @@ functions of their indices, so that both threads see the same contents.
 
 from __future__ import annotations
 
+import itertools
 import operator
 import sys
 import time
@@ -112,8 +113,9 @@ class Solver:
     def _solve(self, known: list[Condition]) -> tuple[str, Model | None]:
         import z3
 
-        translation = _Translation(Facts(known))
-        solver = z3.Solver()
+        context = z3.Context()  # of its own: what was asked before does not change how it goes
+        translation = _Translation(Facts(known), context)
+        solver = z3.Solver(ctx=context)
         solver.set("timeout", int(1000 * min(FIRST_TRY, self.left)))
         solver.set("rlimit", MOST_WORK)
         for one in known:
@@ -144,10 +146,11 @@ _BITS: Final[dict[str, Callable[[int, int], int]]] = {
 class _Translation:
     """Terms and conditions in the solver's words. All that is translated holds together with `facts`."""
 
-    def __init__(self, facts: Facts) -> None:
-        self.facts = facts
+    def __init__(self, facts: Facts, context: Any = None) -> None:
+        self.facts, self.context = facts, context
         self.atoms: dict[Atom, Any] = {}
         self._axioms: list[Any] = []
+        self._numbers = itertools.count()  # of this query's names
         self.most = MOST_ATOMS  # while a query is made; a model answers for any term
         self._opaque: dict[Any, Any] = {}
         self._terms: dict[Term, Any] = {}
@@ -171,9 +174,9 @@ class _Translation:
     def _sum(self, term: Term) -> Any:
         import z3
 
-        total = z3.IntVal(term.constant)
+        total = z3.IntVal(term.constant, self.context)
         for monomial, n in term.parts:
-            product = z3.IntVal(n)
+            product = z3.IntVal(n, self.context)
             for atom in monomial:
                 product = product * self.atom(atom)
             total = total + product
@@ -190,14 +193,14 @@ class _Translation:
 
         match condition.kind:
             case "true" | "false":
-                return z3.BoolVal(condition.kind == "true")
+                return z3.BoolVal(condition.kind == "true", self.context)
             case "le" | "eq" | "ne":
                 assert condition.term is not None
                 value = self.term(condition.term)
                 return value <= 0 if condition.kind == "le" else value == 0 if condition.kind == "eq" else value != 0
             case "opaque":
                 if condition.key not in self._opaque:
-                    self._opaque[condition.key] = z3.Bool(f"c{len(self._opaque)}")
+                    self._opaque[condition.key] = z3.Bool(f"c{len(self._opaque)}", self.context)
                 found = self._opaque[condition.key]
                 return z3.Not(found) if condition.is_negated else found
         parts = [self.condition(one) for one in condition.parts]
@@ -229,7 +232,7 @@ class _Translation:
                 a, b = map(self.term, atom.arguments)
                 return a * b
             case "load":
-                function = z3.Function(atom.name, *[z3.IntSort()] * (len(atom.arguments) + 1))
+                function = z3.Function(atom.name, *[z3.IntSort(self.context)] * (len(atom.arguments) + 1))
                 return function(*map(self.term, atom.arguments))
             case "div":
                 term, k = atom.arguments
@@ -237,11 +240,11 @@ class _Translation:
             case "mod":
                 term, k = atom.arguments
                 return self.term(term) % k
-        found = z3.Int(f"{atom.kind}{atom.number}")
+        found = z3.Int(f"{atom.kind}{next(self._numbers)}", self.context)
         match atom.kind:
             case "quotient":
                 self.atoms[atom] = found
-                is_clear = z3.And(*[self.term(one) >= 0 for one in domain(atom)])
+                is_clear = z3.And(*[self.term(one) >= 0 for one in domain(atom)], self.context)
                 for term in implied(atom):
                     self._axioms.append(z3.Implies(is_clear, self.term(term) <= 0))
             case "truncated" | "remainder":
@@ -278,7 +281,7 @@ class _Translation:
             highs.append(high)
         count = max(highs).bit_length()
         x, y = self.term(a), self.term(b)
-        result = z3.IntVal(0)
+        result = z3.IntVal(0, self.context)
         for i in range(count):
             p, q = (x / 2**i) % 2, (y / 2**i) % 2
             digit = z3.If(
