@@ -29,6 +29,7 @@ class Contracts:
         self.words: list[str] = []
         self.known: dict[Term, list[Term]] = {}  # extents, and what they are not below
         self.told: set[Term] = set()  # extents that the source itself compares with something
+        self.is_empty: set[Term] = set()  # extents of which it asks whether they are 0, and no more
         self.launch: set[Atom] = set()  # what the launch's own extents are
         self.shifts: dict[Term, int] = {}  # extents, and how much further than the threads their elements go
 
@@ -64,7 +65,7 @@ def of_records(records: Records, launch: Sequence[Term] = ()) -> Contracts:
     """What the accesses of a run take for granted. `launch` are its extents: numbers that no source says."""
     found = Contracts()
     general = Facts(records.facts)
-    found.told = _told(records)
+    found.told, found.is_empty = _told(records)
     found.shifts, found.launch = _shifts(records), {atom for extent in launch for atom in extent.atoms()}
     for pitch, extent in _pitches(records, [one for one in launch if not one.is_constant], general):
         found.fact(conditions.at_most(extent, pitch), f"{pitch} >= {extent}")
@@ -109,18 +110,21 @@ def _nothing(told: set[Term]) -> Contracts:
     return found
 
 
-def _told(records: Records) -> set[Term]:
-    """Extents that the source itself compares with something, or states."""
+def _told(records: Records) -> tuple[set[Term], set[Term]]:
+    """Extents that the source itself compares with something, or states; and those of which it asks whether the array
+    is empty."""
     said = {
         one
         for access in records.accesses
         for one in conditions.conjuncts(access.path)
         if one.kind in ("le", "or")  # that it is the last element says nothing of the others
     }
-    told = (term for one in (*said, *records.facts) for term in one.terms() if not _is_emptiness(term))
-    atoms = _atoms_outside_of_elements(told)
+    compared = {term for one in (*said, *records.facts) for term in one.terms()}
+    empty = set(filter(_is_emptiness, compared))
     extents = {extent for access in records.accesses for extent in access.memory.extents}
-    return {extent for extent in extents if set(extent.atoms()) & atoms}
+    found = [_atoms_outside_of_elements(several) for several in (compared - empty, empty)]
+    told, asked = ({extent for extent in extents if set(extent.atoms()) & atoms} for atoms in found)
+    return told, asked
 
 
 def _atoms_outside_of_elements(several: Iterable[Term]) -> set[Atom]:
@@ -198,7 +202,9 @@ def _is_emptiness(term: Term) -> bool:
 
 
 def _infer_uniform(found: Contracts, index: Term, extent: Term) -> None:
-    """`loss[0]`, `control[step]`: it is there."""
+    """`loss[0]`, `control[step]`: it is there. Whoever asks whether there is any element may take the first one."""
+    if extent in found.is_empty and index.constant > 0:
+        return
     if not index.is_constant and extent not in set(_terms_of(index)):
         found.fact(conditions.at_most(terms.ZERO, index), f"{index} >= 0")
     if extent not in set(_terms_of(index)):

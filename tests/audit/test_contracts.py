@@ -55,8 +55,16 @@ def test_it_is_taken_for_granted(tmp_path: Path, body: str, granted: str) -> Non
         CHUNKS.replace("{than}", "<="),
         "if kb.tid() < a.shape[0]:\n    a[kb.tid() + 1] = 1.0",
         "if kb.tid() <= a.shape[0]:\n    a[kb.tid()] = 1.0",
+        "if a.shape[0] > 0 and kb.tid() < n:\n    b[kb.tid()] = int(a[1])",
     ],
-    ids=["one too many", "the next one too many", "chunks", "the next of its own", "one too many of its own"],
+    ids=[
+        "one too many",
+        "the next one too many",
+        "chunks",
+        "the next of its own",
+        "one too many of its own",
+        "the second, if any",
+    ],
 )
 def test_a_mistake_is_not(tmp_path: Path, body: str) -> None:
     (found,) = audited(tmp_path, body).checks
